@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.formats.readable import reads
 
+from medjury.foundation.errors import MedjuryError
 from medjury.intake import FileError
 from medjury.intake.cases import read_cases
 from medjury.store.ratings import ImportedRatings, read_ratings
@@ -400,3 +401,9 @@ def test_a_list_that_runs_beside_the_rows_is_read_at_their_place(tmp_path: Path)
         ("a", "anna", 1), ("a", "ben", 0), ("b", "cleo", 0),
     ]  # fmt: skip
     assert found.patients == {"a": "7", "b": "7"}
+    labels[1]["by"] = ["cleo", "dora"]
+    with pytest.raises(MedjuryError, match="row 3, column 'rater': has a rating, but no rater"):
+        read(tmp_path, "longer.json", labels, mapping)
+    labels[1] |= {"labels": []}
+    found = read(tmp_path, "none.json", labels, mapping)
+    assert len(found.ratings) == 2 and found.report.left_out["parts without a row, left out"] == 1

@@ -31,7 +31,7 @@ from medjury.in_use.passports import (
     passport_from,
     read_passport,
 )
-from medjury.in_use.passports._document import content_hash, parsed_passport
+from medjury.in_use.passports._document import PassportNumber, content_hash, parsed_passport
 from medjury.in_use.passports._exchange import OPEN
 
 CHECKER = REPOSITORY / "docs" / "check_judge_card.py"
@@ -117,6 +117,11 @@ DAMAGED: dict[str, tuple[Change, str]] = {
     "a hash that is none": (part("run", "data_hash", value="abc"), "schema: card.run.data_hash: not of the form"),
     "a line end in a hash": (part("run", "data_hash", value="a" * 64 + "\n"), "schema: card.run.data_hash: not of"),
     "no days": (edited(expires_days=0), "schema: card.expires_days: beyond the minimum of 1"),
+    "a count with a point": (part("population", "cases", value=150.0), "schema: card.population.cases: not of"),
+    "a run before all time": (
+        lambda card: card["run"].update(finished_at="0001-01-01T00:00:00+23:00"),
+        "dates: it does not expire 365 days",
+    ),
     "a day in words": (edited(made_at="yesterday"), "schema: card.made_at: not of the form"),
     "a name of a clinician": (
         part("clinicians", "names", value=["Dr A"]),
@@ -169,7 +174,8 @@ def test_a_damaged_card_is_refused_by_its_name(what: str, passport: Path) -> Non
     assert status == 6 and f"REFUSED {name}" in words, words
     # The schema's own validator says the same of the form, and Medjury refuses the same cards. Line ends before the
     # end of a text are what Python's patterns allow.
-    if not name.startswith("format") and what != "a line end in a hash":
+    # A count is written without a point, which the schema cannot ask for.
+    if not name.startswith("format") and what not in ("a line end in a hash", "a count with a point"):
         assert SCHEMA.is_valid(card) is ("REFUSED schema" not in words)
     try:
         assert check_passport(passport).state == "refused"
@@ -219,15 +225,21 @@ def test_the_checkers_own_validator_says_what_the_schemas_does(tmp_path: Path) -
         (lambda text: text.replace('"calibration": null', '"calibration": {"a": 1e999}'), "file: Out of range"),
         (lambda text: text.replace('"calibration": null', '"calibration": {"a": "\\ud800"}'), "file: 'utf-8'"),
         (lambda text: "[" * 100_000, "file: "),
+        (lambda text: text.replace('"calibration": null', f'"calibration": {{"a": {10**400}}}'), "file: Out of"),
+        (lambda text: "\ufeff" + text, "file: Unexpected UTF-8 BOM"),
+        (lambda text: text.encode("utf-16"), "file: 'utf-8' codec"),
         (lambda text: "[1]", "format: no object"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_card_is_refused_by_its_name(
-    text: Callable[[str], str], name: str, passport: Path
+    text: Callable[[str], str | bytes], name: str, passport: Path
 ) -> None:
-    passport.write_text(text(passport.read_text()))
+    changed = text(passport.read_text())
+    passport.write_bytes(changed if isinstance(changed, bytes) else changed.encode())
     status, words = checked(passport)
     assert status == 6 and words.startswith(f"REFUSED {name}"), words
+    with pytest.raises(MedjuryError):
+        read_passport(passport)
 
 
 def test_dates_are_those_of_the_moment_that_is_asked_about(passport: Path) -> None:
@@ -308,6 +320,110 @@ def test_a_mapped_field_may_be_filled_in_and_not_be_changed(
     there.write_text("<!DOCTYPE x>" + whole)
     with pytest.raises(MedjuryError, match="carries no judge card"):
         passport_from(there)
+
+
+def instead(pattern: str, other: str) -> Callable[[str], str]:
+    return lambda text: re.sub(pattern, other, text, count=1)
+
+
+def altered(change: Change) -> Callable[[str], str]:
+    def other(text: str) -> str:
+        record = json.loads(text)
+        change(record)
+        return json.dumps(record)
+
+    return other
+
+
+DEEP = "<Deep>" + "<a>" * 2000 + "</a>" * 2000 + "</Deep>"
+FORGED: dict[str, tuple[str, Callable[[str], str]]] = {
+    "another value at a name with points": (
+        "fhir",
+        altered(
+            lambda record: record.update(
+                {
+                    "context.period.end": record["context"]["period"]["end"],
+                    "context": {"period": {"end": "2099"}},
+                }
+            )
+        ),
+    ),
+    "a name twice in FHIR": ("fhir", instead('"description":', '"description": "flawless", "description":')),
+    "a name twice in a record": (
+        "every_eval_ever",
+        instead('"verdict":', '"verdict": "FLAWLESS", "verdict":'),
+    ),
+    "one category more": (
+        "fhir",
+        altered(lambda record: record["category"].append({"text": "for children"})),
+    ),
+    "one part more in the scope": (
+        "every_eval_ever",
+        altered(
+            lambda record: record["evaluation_results"][0]["metric_config"]["llm_scoring"][
+                "judge_validation"
+            ]["scope"].update(holds=["specialty=surgery"])
+        ),
+    ),
+    "a result more": (
+        "every_eval_ever",
+        altered(
+            lambda record: record["evaluation_results"].append(record["evaluation_results"][-1] | {"a": 1})
+        ),
+    ),
+    "an element of others in place of ours": (
+        "chai",
+        instead(
+            "<ReleaseStage>(.*?)</", r'<ReleaseStage>flawless</ReleaseStage><ReleaseStage xmlns="x">\1</'
+        ),
+    ),
+    "an element twice": (
+        "chai",
+        instead("</ReleaseStage>", "</ReleaseStage><ReleaseStage>flawless</ReleaseStage>"),
+    ),
+    "words behind an element within": ("chai", instead("</ReleaseStage>", "<b/>, flawless</ReleaseStage>")),
+}
+
+
+@pytest.mark.parametrize("what", FORGED)
+def test_what_is_added_to_a_form_cannot_stand_in_for_what_the_card_says(what: str, tmp_path: Path) -> None:
+    form, forge = FORGED[what]
+    made = by_hand(tmp_path / "study")
+    numbered = made.verdicts[0].replaced(numbers=(NUMBER,))
+    whole = passport_as(form, made.replaced(verdicts=(numbered,)).sealed())
+    there = tmp_path / "there"
+    there.write_text(forge(whole))
+    assert there.read_text() != whole
+    with pytest.raises(MedjuryError, match=r"does not say what the judge card in it|carries no judge card"):
+        passport_from(there)
+
+
+NUMBER = PassportNumber(
+    statistic="kappa", reference="mean", value=0.8, low=None, high=None, n=60, method="", reason=""
+)
+
+
+def test_a_form_that_is_no_form_is_an_error_in_words(tmp_path: Path) -> None:
+    made, there = by_hand(tmp_path / "study"), tmp_path / "there"
+    record = {"metric_config": {"llm_scoring": {"judge_validation": {"card": 5}}}}
+    for text in (
+        passport_as("chai", made).replace("<ReleaseInfo>", f"{DEEP}<ReleaseInfo>"),
+        json.dumps({"evaluation_results": [record]}),
+    ):
+        there.write_text(text)
+        with pytest.raises(MedjuryError, match="carries no judge card"):
+            passport_from(there)
+
+
+def test_a_card_that_would_come_back_otherwise_is_not_exported(tmp_path: Path) -> None:
+    """Another program wrote a whole number where a fraction may be; its hash is that of what it wrote."""
+    card = json.loads(by_hand(tmp_path).text())
+    card["population"]["ranges"]["age"]["low"] = 20
+    card["hash"] = content_hash(card)
+    read = parsed_passport(json.dumps(card).encode(), "card")
+    for form in FORMS:
+        with pytest.raises(RefusedError, match="keeps its point"):
+            passport_as(form, read)
 
 
 def test_every_form_has_what_its_readers_require(passport: Path) -> None:

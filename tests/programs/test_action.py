@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 from tests.loopback import LoopbackServer
-from tests.passports.passported import validated_run
+from tests.passports.passported import write_study
 
 ROOT = Path(__file__).parents[2]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -20,12 +20,12 @@ MEDJURY = f'#!/bin/sh\nexec "{sys.executable}" -m medjury "$@"\n'
 GH = '#!/bin/sh\n[ "$GH_TOKEN" = secret ] || exit 4\necho "$@" >> "$0.calls"\ncp "$5" "$0.page"\n'
 
 
-def act(folder: Path, **given: str) -> tuple[int, dict[str, str], str]:
+def act(folder: Path, program: str = MEDJURY, **given: str) -> tuple[int, dict[str, str], str]:
     """Every step in its order, as a runner does: the exit status, the outputs, and the page of the summary."""
     folder.mkdir(exist_ok=True)
     commands = folder / "bin"
     commands.mkdir(exist_ok=True)
-    for name, text in {"medjury": MEDJURY, "gh": GH}.items():
+    for name, text in {"medjury": program, "gh": GH}.items():
         (commands / name).write_text(text)
         (commands / name).chmod(0o755)
     inputs = {name: each.get("default", "") for name, each in ACTION["inputs"].items()} | given
@@ -69,16 +69,24 @@ def test_a_validated_run_passes_and_the_page_is_a_comment(run: Path, card: Path,
 
 
 def test_a_swapped_model_is_refused(server: LoopbackServer, card: Path, tmp_path: Path) -> None:
-    """The study is run first, with another model; its run is not gated by a card of which it is not."""
+    """The study is run first, with another model, and that run is gated: no earlier one."""
     other: dict[str, Any] = {"kind": "openai", "name": "juror", "url": server.url, "model": "other"}
-    run = validated_run(tmp_path / "site", server, cases=20, judges=[other | {"temperature": 0}])
-    study = tmp_path / "site" / "study.yaml"
+    study = write_study(tmp_path / "site", server, cases=20, judges=[other | {"temperature": 0}])
     status, outputs, page = act(
-        tmp_path / "bad", run=str(run), study=str(study), card=str(card), token="expired"
+        tmp_path / "bad", run="runs/gated", study=str(study), card=str(card), token="expired"
     )
-    assert (status, outputs) == (6, {"verdict": "REFUSED"})
+    assert (status, outputs) == (6, {"verdict": "REFUSED"}), page
+    assert (tmp_path / "bad" / "runs" / "gated" / "manifest.json").exists()
     assert "a different jury: juror, model" in page
     assert not (tmp_path / "bad" / "bin" / "gh.calls").exists(), "a comment that fails changes nothing"
+
+
+def test_the_verdict_is_a_word_whatever_is_printed_before_it(run: Path, tmp_path: Path) -> None:
+    """A run with cases for development says first how many are set aside."""
+    said = "#!/bin/sh\necho '12 cases count; 3 are set aside'\necho 'NOT VALIDATED'\nexit 4\n"
+    status, outputs, page = act(tmp_path / "gate", said, run=str(run))
+    assert (status, outputs) == (4, {"verdict": "NOT VALIDATED"})
+    assert page.startswith("### Medjury: NOT VALIDATED\n\n    12 cases count")
 
 
 def test_wrong_input_ends_before_the_gate(run: Path, tmp_path: Path) -> None:

@@ -3,13 +3,14 @@
 A step is a key (`scores`, or `["rouge.1"]` where the key itself has signs), a place in a list (`[0]`), every
 element of a list (`[]`) or every entry of an object (`{}`, its key under `@key`). A row knows the objects around
 it: a key that no row has itself is looked up in them, from the inside out, and `^` begins one object out. Of a list
-that runs beside the rows, `raters[@place]` is the element at the row's own place.
+as long as that of the rows, `raters[@place]` is the element at the row's own place.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -56,13 +57,14 @@ class Record(dict[str, Any]):
     """A row of a nested document: an object that also knows the objects around it."""
 
     outer: Record | None = None
-    place: int | None = None  # in the list that it is a row of
+    place: tuple[int, int] | None = None  # in the list that it is a row of, and how long that is
     known: frozenset[str] = frozenset()  # the keys that some row has itself
 
 
-def records_at(document: Any, path: str) -> list[Record] | str:
-    """The rows that the path leads to, or the complaint that there are none."""
-    records = list(_walk(document, steps_of(path), None))
+def records_at(document: Any, path: str, barren: Counter[str] | None = None) -> list[Record] | str:
+    """The rows that the path leads to, or the complaint that there are none. Under `barren` is counted what of a
+    list has no row in it."""
+    records = list(_walk(document, steps_of(path), None, Counter() if barren is None else barren))
     if records:
         known = frozenset(key for each in records for key in each)
         for each in records:
@@ -72,7 +74,7 @@ def records_at(document: Any, path: str) -> list[Record] | str:
     return f"`rows: {path}` finds nothing" + (f"; there is {', '.join(found[:4])}" if found else "")
 
 
-def _walk(value: Any, steps: Sequence[Step], outer: Record | None) -> Iterator[Record]:
+def _walk(value: Any, steps: Sequence[Step], outer: Record | None, barren: Counter[str]) -> Iterator[Record]:
     own = _record(value, outer) if isinstance(value, dict) else outer
     if not steps:
         yield own if isinstance(value, dict) and own is not None else _record({"@value": value}, outer)
@@ -80,18 +82,21 @@ def _walk(value: Any, steps: Sequence[Step], outer: Record | None) -> Iterator[R
     step, rest = steps[0], steps[1:]
     if step == EVERY and isinstance(value, list):
         for place, each in enumerate(value):
-            for row in _walk(each, rest, own):
-                row.place = place if row.place is None else row.place
+            empty = True
+            for row in _walk(each, rest, own, barren):
+                empty, row.place = False, row.place or (place, len(value))
                 yield row
+            if empty:
+                barren["parts without a row, left out"] += 1
     elif step == ENTRIES and isinstance(value, dict):
         for key, each in value.items():
             if key == "@key":
                 continue  # which we gave it ourselves
             yield from _walk(
-                {"@key": key, **(each if isinstance(each, dict) else {"@value": each})}, rest, own
+                {"@key": key, **(each if isinstance(each, dict) else {"@value": each})}, rest, own, barren
             )
     elif isinstance(value, dict) and step in value:
-        yield from _walk(value[str(step)], rest, own)
+        yield from _walk(value[str(step)], rest, own, barren)
 
 
 def _record(fields: Mapping[str, Any], outer: Record | None) -> Record:
@@ -116,8 +121,8 @@ def value_at(record: Mapping[str, Any], path: str) -> Any:
     for step in steps:
         if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
             value = json_in(value)
-        if step == OWN_PLACE:
-            step = -1 if place is None else place
+        if step == OWN_PLACE:  # two lists of other lengths do not say who belongs to what
+            step = place[0] if place and isinstance(value, list) and len(value) == place[1] else -1
         if isinstance(value, dict):
             value = value.get(str(step))
         elif isinstance(value, list) and isinstance(step, int):

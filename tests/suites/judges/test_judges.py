@@ -119,6 +119,17 @@ def test_healthbench_knows_every_physician_by_the_id_beside_the_label(data: Path
     assert 0.7 < sum(alike) / len(alike) < 1
 
 
+def test_ids_that_meet_nowhere_are_said_without_an_id(tmp_path: Path) -> None:
+    gold, labels = checkouts.healthbench_rows()
+    checkouts.write_lines(tmp_path / checkouts.GOLD, gold)
+    for each in labels:
+        each["item_id"] = str(each["item_id"]).upper()
+    checkouts.write_lines(tmp_path / checkouts.LABELS, labels)
+    source = found(tmp_path, "healthbench_meta")
+    assert "no answer is in both" in source["why_not"] and "ignore case and signs" in source["why_not"]
+    assert "hb-" not in source["why_not"].lower(), "the page is published"
+
+
 def test_k_qa_shows_physicians_beside_each_other(data: Path) -> None:
     source = found(data, "k_qa")
     assert source["rows"] == [] and source["clinicians"] == 3

@@ -296,7 +296,7 @@ def _contradictions(card: Passport) -> Iterator[str]:
     """What parts of a card say against one another, as `docs/judge-card.md` lists it: the form of each may be
     right, and the whole could still not have come about."""
     finished = aware(card.run.finished_at)
-    if aware(card.made_at) < finished - timedelta(seconds=1):
+    if finished - aware(card.made_at) > timedelta(seconds=1):
         yield "made before its run ended"
     if abs(aware(card.expires_at) - finished - timedelta(days=card.expires_days)) > timedelta(seconds=1):
         yield f"it does not expire {card.expires_days:,} days after its run ended"
@@ -388,15 +388,15 @@ def signature_of(passport: Passport, name: str, signers: str | Path | None = Non
 def parsed_passport(content: bytes, name: str) -> Passport:
     """The passport in the bytes of a file, its signature not looked at."""
     try:
-        stated = json.loads(content, object_pairs_hook=_once)
+        stated = json.loads(content, object_pairs_hook=once, parse_int=_finite)
+    except TwiceError:
+        raise RefusedError(
+            f"{name}: a name appears twice, so two readers could read it differently; make it again from its run"
+        ) from None
     except (ValueError, RecursionError) as error:
         raise MedjuryError(
             f"{name}: this is not a passport ({type(error).__name__}: not JSON). "
             "`medjury passport make RUN` writes one"
-        ) from None
-    except _TwiceError:
-        raise RefusedError(
-            f"{name}: a name appears twice, so two readers could read it differently; make it again from its run"
         ) from None
     if not isinstance(stated, dict) or stated.get("format") not in (FORMAT, _EARLIER):
         raise MedjuryError(f"{name}: this is not a passport; `medjury passport make RUN` writes one")
@@ -422,12 +422,19 @@ def parsed_passport(content: bytes, name: str) -> Passport:
         ) from None
 
 
-class _TwiceError(Exception):
+class TwiceError(ValueError):
     pass
 
 
-def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _finite(digits: str) -> int:
+    if len(digits) > 308:
+        raise ValueError("a number that no double reaches")
+    return int(digits)
+
+
+def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; refused where a name appears twice, since two readers could read it differently."""
     content = dict(pairs)
     if len(content) < len(pairs):
-        raise _TwiceError
+        raise TwiceError
     return content

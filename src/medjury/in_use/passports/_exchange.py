@@ -17,7 +17,15 @@ from xml.etree import ElementTree
 
 from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError
-from medjury.in_use.passports._document import LIMITS, Passport, RefusedError, parsed_passport, signature_of
+from medjury.in_use.passports._document import (
+    LIMITS,
+    Passport,
+    RefusedError,
+    content_hash,
+    once,
+    parsed_passport,
+    signature_of,
+)
 from medjury.in_use.passports._population import population_words
 from medjury.validation import ORDER
 
@@ -29,48 +37,38 @@ _NOT_KNOWN = {"deployment_type": "unknown", "model_availability": "unknown"}
 _CHAI = "https://mc.chai.org/v0.2/schema.xsd"
 _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _LOWER_IS_BETTER = ("absolute_offset", "mae", "rmse", "severe_error_rate", "severe_error_rate_worst")
+Place = tuple[str | int, ...]
 _AGGREGATED = {"mean": "average", "median": "median", "majority": "majority_vote"}
 
 
 def passport_as(form: str, passport: Passport) -> str:
-    """The file of this form; one of `FORMS`."""
+    """The file of this form; one of `FORMS`. Refused where the card comes back with another hash than it states."""
+    if content_hash(passport.content()) != passport.hash:
+        raise RefusedError(
+            "this card cannot be exported: its numbers are not written as section 3 of docs/judge-card.md has them "
+            "(one that may have a fraction keeps its point, as 1.0); make it again from its run"
+        )
     return _FORMS[form](passport)
 
 
 def passport_from(path: str | Path) -> Passport:
     """The passport that a file of one of the `FORMS` carries."""
     name, text = str(path), limits.read_bytes(Path(path)).decode("utf-8", "replace")
-    form, carried = _carried(text, name)
+    form, carried, theirs = _carried(text, name)
     passport = parsed_passport(carried.encode(), name)
     signature_of(passport, name)
-    theirs = dict(_fields(form, text))
     for place, value in _fields(form, passport_as(form, passport)):
         if value != OPEN and theirs.get(place) != value:
-            raise RefusedError(f"{name}: {place} does not say what the judge card in it says")
+            where = "/".join(str(each).removeprefix(f"{{{_CHAI}}}") for each in place)
+            raise RefusedError(f"{name}: {where} does not say what the judge card in it says")
     return passport
 
 
-def _carried(text: str, name: str) -> tuple[str, str]:
-    """Which form it is, and the card's text."""
+def _carried(text: str, name: str) -> tuple[str, str, dict[Place, Any]]:
+    """Which form it is, the card's text, and every value of the file by its place."""
     try:
-        if text.lstrip().startswith("<"):
-            if "<!DOCTYPE" in text or "<!ENTITY" in text:
-                raise ValueError("declares a document type or entities")
-            root = ElementTree.fromstring(text.encode())  # noqa: S314 - what declares entities is refused above
-            (found,) = (
-                each.findtext(f"{{{_CHAI}}}ValueJson", "")
-                for each in root.iter(f"{{{_CHAI}}}MetricResult")
-                if each.findtext(f"{{{_CHAI}}}Label") == _CARD
-            )
-            return "chai", found
-        limits.check_depth(Path(name), text)
-        content = json.loads(text)
-        if content.get("resourceType") == "DocumentReference":
-            attached = content["content"][0]["attachment"]["data"]
-            return "fhir", base64.b64decode(attached, validate=True).decode()
-        results = (each["metric_config"]["llm_scoring"] for each in content["evaluation_results"])
-        (found,) = (block["card"] for each in results if "card" in (block := each["judge_validation"]))
-        return "every_eval_ever", found
+        form, found = _form_and_card(text, name)
+        return form, found, dict(_fields(form, text))
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, SyntaxError) as error:
         raise MedjuryError(
             f"{name}: carries no judge card ({type(error).__name__}); `medjury passport export` writes one of "
@@ -78,30 +76,54 @@ def _carried(text: str, name: str) -> tuple[str, str]:
         ) from None
 
 
-def _fields(form: str, text: str) -> Iterator[tuple[str, Any]]:
-    """Every value of a file, by its place."""
+def _form_and_card(text: str, name: str) -> tuple[str, str]:
+    if text.lstrip().startswith("<"):
+        if "<!DOCTYPE" in text or "<!ENTITY" in text:
+            raise ValueError("declares a document type or entities")
+        root = ElementTree.fromstring(text.encode())  # noqa: S314 - what declares entities is refused above
+        (found,) = (
+            each.findtext(f"{{{_CHAI}}}ValueJson", "")
+            for each in root.iter(f"{{{_CHAI}}}MetricResult")
+            if each.findtext(f"{{{_CHAI}}}Label") == _CARD
+        )
+        return "chai", found
+    limits.check_depth(Path(name), text)
+    content = json.loads(text, object_pairs_hook=once)
+    if content.get("resourceType") == "DocumentReference":
+        attached = content["content"][0]["attachment"]["data"]
+        return "fhir", base64.b64decode(attached, validate=True).decode()
+    results = (each["metric_config"]["llm_scoring"] for each in content["evaluation_results"])
+    (found,) = (block["card"] for each in results if "card" in (block := each["judge_validation"]))
+    return "every_eval_ever", "" + found  # text, or nothing
+
+
+def _fields(form: str, text: str) -> Iterator[tuple[Place, Any]]:
+    """Every value of a file, by its place, and how many there are of what is listed: what others add has a name of
+    its own."""
     if form == "chai":
-        yield from _elements(ElementTree.fromstring(text.encode()), "")  # noqa: S314 - as above
+        yield from _elements(ElementTree.fromstring(text.encode()), ())  # noqa: S314 - as above
     else:
-        yield from _values(json.loads(text), form)
+        yield from _values(json.loads(text), ())
 
 
-def _elements(element: ElementTree.Element, at: str) -> Iterator[tuple[str, str]]:
-    seen = Counter[str]()  # what others add between shifts no place of ours
+def _elements(element: ElementTree.Element, at: Place) -> Iterator[tuple[Place, Any]]:
+    seen = Counter[str]()
     for each in element:
         seen[each.tag] += 1
-        place = f"{at}/{each.tag.rpartition('}')[2]}[{seen[each.tag]}]"
-        yield place, (each.text or "").strip()
+        place = (*at, each.tag, seen[each.tag])
+        yield place, "".join([each.text or "", *(inner.tail or "" for inner in each)]).strip()
         yield from _elements(each, place)
+    yield from (((*at, tag, "count"), number) for tag, number in seen.items())
 
 
-def _values(value: Any, at: str) -> Iterator[tuple[str, Any]]:
+def _values(value: Any, at: Place) -> Iterator[tuple[Place, Any]]:
     if isinstance(value, Mapping):
         for name, each in value.items():
-            yield from _values(each, f"{at}.{name}")
+            yield from _values(each, (*at, name))
     elif isinstance(value, list):
-        for number, each in enumerate(value):
-            yield from _values(each, f"{at}[{number}]")
+        yield (*at, "count"), len(value)
+        for number, each in enumerate(value, 1):
+            yield from _values(each, (*at, number))
     else:
         yield at, value
 
@@ -149,7 +171,8 @@ def _every_eval_ever(passport: Passport) -> str:
     program, _, version = passport.made_with.partition(" ")
     results: list[dict[str, Any]] = []
     for each in passport.verdicts:
-        block = {"dimension": each.dimension, "verdict": each.word, "scope": each.scope.content()}
+        lists = {"holds": (), "fails": (), "not_known": ()}  # also where a list is empty: nobody fills it in
+        block = {"dimension": each.dimension, "verdict": each.word, "scope": lists | each.scope.content()}
         block |= {} if results else {"card": passport.text()}
         metric = {
             "evaluation_description": "May this jury take a colleague's chair?",

@@ -51,7 +51,7 @@ def read_json(path: Path, reading: Reading) -> Rows:
     elif (log := EvalLog.of(parsed.content, path.name)) is not None:
         yield from _samples(log, reading)
     elif reading.rows is not None:
-        yield from _within(parsed.content, reading.rows)
+        yield from _within(parsed.content, reading.rows, reading)
     elif isinstance(parsed.content, list):
         yield from (Row(number, each) for number, each in enumerate(parsed.content, 1))
     elif _is_table(parsed.content):
@@ -74,11 +74,13 @@ def read_json_lines(path: Path, reading: Reading) -> Rows:
         elif reading.rows is None:
             yield Row(number, parsed.content)
         elif reading.by_row:
-            yield from (each._replace(number=number) for each in _within([parsed.content], reading.rows))
+            yield from (
+                each._replace(number=number) for each in _within([parsed.content], reading.rows, reading)
+            )
         else:
             values.append(parsed.content)
     if reading.rows is not None and not reading.by_row:
-        yield from _within(values, reading.rows)
+        yield from _within(values, reading.rows, reading)
 
 
 def read_inspect_log(path: Path, reading: Reading) -> Rows:
@@ -103,13 +105,13 @@ def _samples(log: EvalLog, reading: Reading) -> Iterator[Row]:
     """The samples of a log, by what it states of how the run ended: nobody shall take a part for the whole."""
     reading.reported.extend(log.reported)
     reading.left_out.update(log.left_out)
-    yield from _within(log.document, reading.rows or "samples[]")
+    yield from _within(log.document, reading.rows or "samples[]", reading)
 
 
-def _within(document: Any, path: str) -> Iterator[Row]:
+def _within(document: Any, path: str, reading: Reading) -> Iterator[Row]:
     """The rows to which a path leads."""
     try:
-        records = records_at(document, path)
+        records = records_at(document, path, reading.left_out)
     except MedjuryError as error:
         raise FileError(f"rows: {error}") from None
     if isinstance(records, str):

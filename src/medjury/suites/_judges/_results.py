@@ -329,14 +329,30 @@ def _joined(
         for field, rule in (("item", entry.part.match.item), ("system", entry.part.match.system)):
             if rule is not None:
                 panels = with_matched(panels, field, rule)
-        doubt = id_doubt(panels, "item")
-        doubts += [f"in doubt: {doubt.question}"] if doubt else []
+        if (doubt := id_doubt(panels, "item")) and doubt.suggested:
+            rule = doubt.suggested.sets["match.item"]
+            doubts.append(
+                f"In doubt: ids are written differently; `match: {{item: {rule}}}` would pair more."
+            )
         sides.append(panels)
+    if not any(_meet(*(panel.frame for panel in panels)) for panels in sides):
+        text = (
+            "no answer is in both the clinicians' table and a judge's: are items and systems written alike?"
+        )
+        raise MedjuryError(" ".join([text, *doubts]))  # without an id: the page is for others
     frame = pl.concat([panels[1].frame for panels in sides], how="diagonal_relaxed")
     reported = dict.fromkeys(text for panels in sides for text in panels[1].reported)
     together = [sides[0][0], replace(sides[0][1], frame=frame, reported=tuple(reported))]
     table = _ready(table_of(together, **_scale(entry)), entry)
     return table, (*table.notes, *table.warnings, *doubts)
+
+
+def _meet(humans: polars.DataFrame, judges: polars.DataFrame) -> bool:
+    both = [
+        name for name in ("item", "system", "dimension") if {name} <= {*humans.columns} & {*judges.columns}
+    ]
+    own, theirs = ({*each.select(both).fill_null("").iter_rows()} for each in (humans, judges))
+    return bool(own & theirs)
 
 
 def _answers(table: RatingTable) -> int:
