@@ -142,6 +142,7 @@ WRONG: list[tuple[Any, int]] = [
     (asked("resources/list"), -32601), (call("shell", command="ls"), -32602), (call("judge_case"), -32602),
     (asked("tools/call", name=["x"]), -32602), (call("judge_case", candidate=1), -32602),
     (call("judge_case", candidate="x", images=["/etc/x"]), -32602),
+    (call("judge_case", candidate="x", metadata={"age": 10**400}), -32602),
     (asked("tools/call", name="judge_case", arguments=["x"]), -32602),
     ({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": [1]}, -32602),
 ]  # fmt: skip
@@ -156,6 +157,16 @@ def test_what_is_not_a_request_is_an_error_of_the_protocol_and_the_next_is_answe
         )
     assert [each["error"]["code"] for each in errors] == [code for _, code in WRONG]
     assert after == {"jsonrpc": "2.0", "id": 9, "result": {}}
+
+
+def test_who_reads_alone_leaves_nothing_beside_the_card(card: Path, run: Path) -> None:
+    there = {*card.parent.rglob("*")}
+    done = subprocess.run(
+        [sys.executable, "-m", "medjury", "mcp", str(card), "--run", str(run)],
+        input=json.dumps(call("read_verdict")) + "\n", check=True, text=True, capture_output=True,
+    )  # fmt: skip
+    assert json.loads(done.stdout)["result"]["structuredContent"]["force"] == "validated"
+    assert {*card.parent.rglob("*")} == there
 
 
 def test_two_ways_to_judge_are_one_too_many(card: Path, answers: Path) -> None:

@@ -123,6 +123,15 @@ def test_every_filled_line_of_the_demonstration_is_stated_by_the_file_that_it_na
     assert f"Governance: {page}" in capsys.readouterr().out
     assert check_lines(demonstration, page, card)["filled"] > alone["filled"]
     assert json.loads(card.read_text())["expires_at"] in page.read_text()
+    agreed = next(body for _, body, _ in lines_of(page) if "Agreement with its uncertainty" in body)
+    assert "ICC(2,1) low" in agreed and "would state it" not in agreed
+    for part, said in ((("expires_at",), "was edited"), (("run", "manifest_hash"), "is not a passport of")):
+        forged = json.loads(card.read_text())
+        inside = forged if len(part) == 1 else forged[part[0]]
+        inside[part[-1]] = "0" * 64
+        (tmp_path / "forged.json").write_text(json.dumps(forged))
+        with pytest.raises(MedjuryError, match=said):
+            write_page(demonstration, governance=True, passport=tmp_path / "forged.json")
     assert main(["runs", "verify", str(demonstration)]) == 0, "the page is one of the run's reports"
 
 

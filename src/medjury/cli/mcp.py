@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+import tempfile
 from pathlib import Path
 
 
@@ -37,7 +38,11 @@ def run(options: argparse.Namespace) -> int:
     out = sys.stdout.buffer
     named = ("study", "answers", "folder", "signers")
     judges = {name: getattr(options, name) for name in named}
-    with contextlib.redirect_stdout(sys.stderr), CardJury(options.card, **judges) as jury:
+    asks_nobody = not options.live and options.answers is None and options.folder is None
+    with contextlib.redirect_stdout(sys.stderr), contextlib.ExitStack() as opened:
+        if asks_nobody:  # nothing will be answered, so nothing is left beside the card
+            judges["folder"] = opened.enter_context(tempfile.TemporaryDirectory(prefix="medjury-"))
+        jury = opened.enter_context(CardJury(options.card, **judges))
         server = CardServer(
             Path(options.card),
             jury,

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar
+from typing import Annotated, Any, BinaryIO, ClassVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports import LIMITS, check_passport, refuse_other_jury
@@ -38,7 +38,7 @@ class JudgeCase(_Arguments):
     candidate: str
     reference: str | None = None
     texts: dict[str, str] = {}
-    metadata: dict[str, str | int | float | bool] = {}
+    metadata: dict[str, bool | str | Annotated[int, Field(ge=-(2**63), lt=2**63)] | float] = {}
     system: str = ""
     id: str = "case"
 

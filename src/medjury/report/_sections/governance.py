@@ -19,7 +19,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.report._html import Cell, Html, element, paragraph
 from medjury.report._material import Material, Section
 from medjury.statistics import shown
-from medjury.store.runs import files
+from medjury.store.runs import files, own_hash
 
 # What a file holds: the rows of a table, or a document; None where there is no such file.
 Reader = Callable[[str], Any]
@@ -94,16 +94,23 @@ def _frames() -> list[dict[str, Any]]:
 
 
 def refuse_another(passport: Path, folder: Path) -> None:
-    """A passport of another run would fill in what this one does not state."""
+    """A passport of another run, or one that was edited, would fill in what this run does not state."""
     try:
-        run, own = (json.loads(file.read_bytes()) for file in (passport, folder / files.MANIFEST))
-        same = run["run"]["run"] == own["run"]
-    except (OSError, ValueError, LookupError, TypeError):
-        same = False
+        card, own = (json.loads(file.read_bytes()) for file in (passport, folder / files.MANIFEST))
+        whole = card["hash"] == _hash_of(card, "hash", "signature")
+        same = card["run"]["manifest_hash"] == _hash_of(own, "hash", "report_files")
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        whole = same = False
     if not same:
         raise MedjuryError(
             f"{passport}: is not a passport of {folder}; `medjury passport make {folder}` writes one"
         )
+    if not whole:
+        raise MedjuryError(f"{passport}: was edited after it was made; `medjury passport check` says more")
+
+
+def _hash_of(content: dict[str, Any], *left_out: str) -> str:
+    return own_hash({name: value for name, value in content.items() if name not in left_out})
 
 
 def reporting_checklist(material: Material) -> Section:
