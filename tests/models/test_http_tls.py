@@ -17,6 +17,7 @@ from cryptography.x509.oid import NameOID
 from tests.models.raw_server import Caller, answer, client_at, echo, on_both_loops, serving, told
 from tests.models.samples import model_at, request
 
+from medjury.models._connection import verifying_context
 from medjury.models._faults import NotSentError
 from medjury.models._http import UntrustedError
 
@@ -107,3 +108,14 @@ async def test_a_server_without_tls_is_no_connection() -> None:
             await model.ask(request())
         await model.close()
     assert not [head for caller in callers for head in caller.heads]
+
+
+def test_authorities_are_read_again_where_their_file_was_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown, _ = certificate(tmp_path, LOCAL)
+    monkeypatch.setenv("SSL_CERT_FILE", str(shown))
+    before = verifying_context()
+    assert verifying_context() is before
+    certificate(tmp_path, LOCAL)
+    assert verifying_context().get_ca_certs() != before.get_ca_certs()

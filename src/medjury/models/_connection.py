@@ -9,6 +9,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakSet
 
@@ -211,12 +212,20 @@ def _guarded_connector(keeps: bool) -> aiohttp.TCPConnector:
 def verifying_context() -> ssl.SSLContext:
     """The system's authorities, or those that the environment names now, for every package that asks: aiohttp's own
     context knows only what was named when it was loaded, and that of Google's package other authorities. They are
-    read once, which takes a tenth of a second."""
-    return _read_authorities(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+    read once, which takes a tenth of a second, and again where a file was changed."""
+    return _read_authorities(*(_as_it_is(os.environ.get(name)) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")))
+
+
+def _as_it_is(path: str | None) -> tuple[object, ...]:
+    try:
+        found = Path(path or "").stat()
+    except OSError:
+        return (path,)
+    return path, found.st_ino, found.st_mtime_ns, found.st_size
 
 
 @lru_cache(maxsize=4)
-def _read_authorities(_file: str | None, _folder: str | None) -> ssl.SSLContext:
+def _read_authorities(_file: object, _folder: object) -> ssl.SSLContext:
     context = ssl.create_default_context()
     context.set_alpn_protocols(["http/1.1"])
     return context

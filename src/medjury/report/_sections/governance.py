@@ -7,6 +7,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from medjury.foundation.errors import MedjuryError
+from medjury.intake.cases import pair_name, pair_of
 from medjury.report._html import Cell, Html, element, paragraph
 from medjury.report._material import Material, Section
 from medjury.statistics import shown
@@ -119,7 +121,8 @@ def reporting_checklist(material: Material) -> Section:
     @cache
     def read(name: str) -> Any:
         if name == files.MANIFEST:
-            return json.loads(json.dumps(material.evidence.manifest.content()))
+            content = json.loads(json.dumps(material.evidence.manifest.content()))
+            return content | {"systems": _in_either_order(content["systems"])}
         table = material.exhibits.tables.get(Path(name).stem)
         return None if table is None else _parsed(name, table)
 
@@ -147,6 +150,15 @@ def reporting_checklist(material: Material) -> Section:
     )
     body = element("details", element("summary", "Show the checklist"), table)
     return Section("tripod", "TRIPOD-LLM checklist", Html(paragraph(lead) + body))
+
+
+def _in_either_order(systems: dict[str, int]) -> dict[str, int]:
+    """A pair of systems that was shown in both orders is one."""
+    counts = Counter[str]()
+    for name, number in systems.items():
+        pair = pair_of(name)
+        counts[pair_name(*sorted(pair)) if pair else name] += number
+    return dict(counts)
 
 
 def _labelled(fact: Fact) -> str:
