@@ -1,21 +1,20 @@
-"""Do the default intervals hold? `python -m benchmarks coverage` simulates studies and writes
-docs/tables/coverage.md.
+"""Do the default intervals hold? `python -m benchmarks coverage` simulates studies and writes every cell to
+docs/tables/coverage.csv, and what a reader needs of them to docs/tables/coverage.md.
 
-Every cell of the tables is the share of simulated studies (`STUDIES` of them, 500 unless that variable says
+A cell is the share of simulated studies (`STUDIES` of them, 500 unless that variable says
 otherwise) whose 95 % interval holds the truth, among those that give one. It takes about an hour and a half of CPU.
 Where the variable `COVERAGE_FILE` names a file, finished cells are kept there and not simulated again. Where
 `COVERAGE_CELLS` names some, as in "One answer to a case 20; Two grades, one answer to a case 50", or whole designs
-without a number, these alone are simulated and take their places in the tables: with a star where their number of
-studies is not the page's. `COVERAGE_STATISTICS` limits studies of two raters to these: "fleiss_kappa,mcc" say,
-which is much quicker. `COVERAGE_SEED` draws other studies.
+without a number, these alone are simulated and take their places in the file. `COVERAGE_STATISTICS` limits studies
+of two raters to these: "fleiss_kappa,mcc" say, which is much quicker. `COVERAGE_SEED` draws other studies.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import os
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -67,19 +66,23 @@ from medjury.statistics import Estimate
 # Not among the benchmarks that run where none is named.
 ON_REQUEST = True
 PAGE = Path(__file__).parents[1] / "docs" / "tables" / "coverage.md"
+COLUMNS = ("design", "statistic", "n", "truth", "seed", "studies", "refused", "percent")
 BEGIN, END = "<!-- coverage begins -->", "<!-- coverage ends -->"
 SIZES = (20, 50, 200)
 LOWEST, HIGHEST, ERROR = 0.92, 0.985, 0.06
+NON_INFERIORITY = "called although the jury is the margin below"
 # The studies on which methods were chosen, and others, on which they were only tried.
 CHOSEN_ON = 7
-# A cell of a design of which only others were named.
-NOT_DRAWN = "not drawn"
+# Cells outside are shown one by one on the page.
+SHOWN_BELOW, SHOWN_ABOVE = 93.0, 98.0
 # A study whose truth is its own, as that of maps which it fitted, gives it beside the estimate.
 Study = Callable[[list[int], int, int], Mapping[str, Estimate] | Mapping[str, Truthful]]
 
 
 # How many studies gave an interval, how many intervals held, and the truth, where all studies share one.
 Tally = list[Any]
+# A row of the file, by `COLUMNS`.
+Cell = dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -211,18 +214,31 @@ def run() -> Iterator[dict[str, Any]]:
         for design, n in cells_named(named):
             if isinstance(design, str):
                 rate = error(design, n)
-                put_in(PAGE, design, n, {design: rate}, studies)
+                put_in(PAGE, [error_cell(design, n, rate, 2 * studies)])
                 yield _test_row(design, n, rate, studies)
                 continue
             found = tallied(design, n)
-            put_in(PAGE, design, n, found, studies)
+            put_in(PAGE, cells_of(design, n, found, studies))
             for name, tally in found.items():
                 good = holds(tally, design.studies(studies))
                 yield _row(f"{name}, {design.name.lower()}, n = {n}", tally, good)
         return
     tables = {design: {n: tallied(design, n) for n in SIZES} for design in DESIGNS}
     errors = {name: {n: error(name, n) for n in SIZES} for name in TESTS}
-    write(PAGE, text(tables, errors, studies))
+    write(
+        PAGE,
+        [
+            row
+            for design, cells in tables.items()
+            for n in SIZES
+            for row in cells_of(design, n, cells[n], studies)
+        ]
+        + [
+            error_cell(name, n, rate, 2 * studies)
+            for name, cells in errors.items()
+            for n, rate in cells.items()
+        ],
+    )
     for design, cells in tables.items():
         for n, cell in cells.items():
             for name, tally in cell.items():
@@ -268,58 +284,121 @@ def holds(tally: Tally, studies: int) -> bool:
     return given < 0.1 * studies or LOWEST <= held / given <= HIGHEST
 
 
-def text(
-    tables: Mapping[Design, Mapping[int, Mapping[str, Tally]]],
-    errors: Mapping[str, Mapping[int, float]],
-    studies: int,
-) -> str:
-    """The tables in Markdown."""
-    lines = [
-        f"{studies} simulated studies in each cell, {RESAMPLES} resamples in each study. Percentages are the share "
-        "of 95 % intervals that hold the truth. "
-        + (
-            f"Seed {_seed()}: other studies than those on which the methods were chosen (seed {CHOSEN_ON})."
-            if _seed() != CHOSEN_ON
-            else f"Seed {CHOSEN_ON}: the studies on which the methods were chosen."
-        ),
+def cells_of(design: Design, n: int, found: Mapping[str, Tally], studies: int) -> list[Cell]:
+    """The rows of the file for a design with `n` cases."""
+    made = design.studies(studies)
+    return [
+        {
+            "design": design.name,
+            "statistic": name,
+            "n": str(n),
+            "truth": "its own" if true is None else f"{true:.3f}",
+            "seed": str(_seed()),
+            "studies": str(made),
+            "refused": _refused(given, made),
+            "percent": "" if given < 0.1 * made else f"{100 * held / given:.1f}",
+        }
+        for name, (given, held, true) in found.items()
     ]
-    for design, cells in tables.items():
-        lines += ["", *_section(design, cells, studies)]
+
+
+def error_cell(name: str, n: int, rate: float, studies: int) -> Cell:
+    """The row of a test of non-inferiority: its `truth` is the margin, its `percent` the share of wrong calls."""
+    values = (
+        name,
+        NON_INFERIORITY,
+        str(n),
+        f"{MARGIN:g}",
+        str(_seed()),
+        str(studies),
+        "",
+        f"{100 * rate:.1f}",
+    )
+    return dict(zip(COLUMNS, values, strict=True))
+
+
+def _refused(given: int, studies: int) -> str:
+    """Of studies that gave no interval the percentage; from 90 % on the statistic counts as refused."""
+    if given < 0.1 * studies:
+        return "over 90"
+    return f"{100 * (1 - given / studies):.0f}" if given < 0.95 * studies else ""
+
+
+def text(cells: Iterable[Cell]) -> str:
+    """What the page shows of the cells."""
+    errors = [cell for cell in cells if cell["statistic"] == NON_INFERIORITY]
+    intervals = [cell for cell in cells if cell["statistic"] != NON_INFERIORITY]
+    given = [cell for cell in intervals if cell["percent"]]
+    outside = [cell for cell in given if not SHOWN_BELOW <= float(cell["percent"]) <= SHOWN_ABOVE]
+    lines = [
+        f"{len(intervals):,} cells, {RESAMPLES} resamples in each study. In {len(intervals) - len(given)} the "
+        f"interval is refused. Of the other {len(given):,} cells {len(given) - len(outside):,} lie between "
+        f"{SHOWN_BELOW:g} and {SHOWN_ABOVE:g} %. [Every cell as a file](coverage.csv).",
+        "",
+        "### By statistic",
+        "",
+        "| statistic | cells | refused | studies | lowest % | highest % |",
+        "|---|---|---|---|---|---|",
+    ]
+    # "kappa, clinicians" and "kappa, jury" are one statistic in several places.
+    for name in sorted({_statistic(cell) for cell in intervals}):
+        of_it = [cell for cell in intervals if _statistic(cell) == name]
+        shares = [float(cell["percent"]) for cell in of_it if cell["percent"]]
+        studies = sorted({int(cell["studies"]) for cell in of_it})
+        lines.append(
+            f"| `{name}` | {len(of_it)} | {len(of_it) - len(shares)} | "
+            f"{' to '.join(dict.fromkeys((str(studies[0]), str(studies[-1]))))} | "
+            + (f"{min(shares):.1f} | {max(shares):.1f} |" if shares else "refused | refused |")
+        )
     lines += [
+        "",
+        f"### Every cell outside {SHOWN_BELOW:g} to {SHOWN_ABOVE:g} %",
+        "",
+        "| design | statistic | n | studies | % |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {cell['design']} | `{cell['statistic']}` | {cell['n']} | {cell['studies']} | {cell['percent']} |"
+            for cell in outside
+        ),
         "",
         "### Non-inferiority: called although the jury is the margin below",
         "",
-        f"{2 * studies} studies in each cell. The level is 5 %, and 6 % the limit.",
+        f"The level is 5 %, and {100 * ERROR:g} % the limit. The margin is {MARGIN:g}.",
         "",
-        _head("design", "margin"),
-    ]
-    lines += [
-        f"| {name} | {MARGIN:g} | {' | '.join(f'{100 * cells[n]:.1f} %' for n in SIZES)} |"
-        for name, cells in errors.items()
+        "| design | n | studies | % called |",
+        "|---|---|---|---|",
+        *(f"| {cell['design']} | {cell['n']} | {cell['studies']} | {cell['percent']} |" for cell in errors),
     ]
     return "\n".join(lines)
 
 
-def _section(design: Design, cells: Mapping[int, Mapping[str, Tally]], studies: int) -> list[str]:
-    """The table of one design."""
-    made = design.studies(studies)
-    lines = [f"### {design.name}", ""]
-    if made != studies:
-        lines += [f"{made} studies in each cell.", ""]
-    lines.append(_head("statistic", "truth"))
-    for name in dict.fromkeys(name for cell in cells.values() for name in cell):
-        known = [cell[name] for cell in cells.values() if name in cell]
-        shown = [_cell(cells[n][name], made) if name in cells.get(n, {}) else NOT_DRAWN for n in SIZES]
-        true = "its own" if known[0][2] is None else f"{known[0][2]:.3f}"
-        lines.append(f"| `{name}` | {true} | {' | '.join(shown)} |")
-    return lines
+def _statistic(cell: Cell) -> str:
+    return cell["statistic"].split(", ")[0]
 
 
-def write(page: Path, tables: str) -> None:
-    """Put the tables between the markers of the page."""
+def read(page: Path) -> list[Cell]:
+    """The cells in the file beside the page."""
+    with page.with_suffix(".csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write(page: Path, cells: Iterable[Cell]) -> None:
+    """Write the file, and between the markers of the page what it shows of the file."""
+    order = {name: place for place, name in enumerate([each.name for each in DESIGNS] + list(TESTS))}
+    rows = sorted(cells, key=lambda cell: (order[cell["design"]], cell["statistic"], int(cell["n"])))
+    with page.with_suffix(".csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
     before, rest = page.read_text(encoding="utf-8").split(BEGIN)
     _, after = rest.split(END)
-    page.write_text(f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}", encoding="utf-8")
+    page.write_text(f"{before}{BEGIN}\n\n{text(rows)}\n\n{END}{after}", encoding="utf-8")
+
+
+def put_in(page: Path, cells: Iterable[Cell]) -> None:
+    """Put new cells into their places in the file, beside the others, and write the page again."""
+    places = {(cell["design"], cell["statistic"], cell["n"]): cell for cell in (*read(page), *cells)}
+    write(page, places.values())
 
 
 def cells_named(words: str) -> list[tuple[Design | str, int]]:
@@ -340,56 +419,8 @@ def cells_named(words: str) -> list[tuple[Design | str, int]]:
     return found
 
 
-def put_in(page: Path, design: Design | str, n: int, cell: Mapping[str, Any], studies: int) -> None:
-    """Put a cell's new numbers into their places in the page, with a star where they come from another number of
-    studies than the page states. A design that the page lacks is added before the test of non-inferiority."""
-    before, rest = page.read_text(encoding="utf-8").split(BEGIN)
-    tables, after = rest.split(END)
-    parts = re.split(r"(?m)^(?=### )", tables)
-    stated = re.search(r"(\d+) simulated studies in each cell", parts[0])
-    times = 1.0 if stated is None else studies / int(stated[1])
-    star = "" if times == 1 else "*"
-    heading = f"### {design.name}\n" if isinstance(design, Design) else "### Non-inferiority"
-    if isinstance(design, Design) and not any(part.startswith(heading) for part in parts):
-        section = "\n".join(_section(design, {n: cell}, studies))
-        parts.insert(len(parts) - 1, f"{section}\n\n")
-    # The columns of a row between its bars: nothing, statistic, truth, then the sizes.
-    column = 3 + SIZES.index(n)
-    for place, part in enumerate(parts):
-        if part.startswith(heading):
-            lines = part.split("\n")
-            for row, line in enumerate(lines):
-                columns = line.split("|")
-                if len(columns) > column and (name := columns[1].strip(" `")) in cell:
-                    said = (
-                        _cell(cell[name], design.studies(studies))
-                        if isinstance(design, Design)
-                        else f"{100 * cell[name]:.1f} %"
-                    )
-                    columns[column] = f" {said if said == 'refused' else said + star} "
-                    lines[row] = "|".join(columns)
-            parts[place] = "\n".join(lines)
-    starred = f" A star: {times:g} times as many studies."
-    if star and starred not in parts[0]:
-        parts[0] = f"{parts[0].rstrip()}{starred}\n\n"
-    page.write_text(f"{before}{BEGIN}{''.join(parts)}{END}{after}", encoding="utf-8")
-
-
 def _seed() -> int:
     return int(os.environ.get("COVERAGE_SEED", CHOSEN_ON))
-
-
-def _head(first: str, second: str) -> str:
-    sizes = " | ".join(f"n = {n}" for n in SIZES)
-    return f"| {first} | {second} | {sizes} |\n|---|---|{'---|' * len(SIZES)}"
-
-
-def _cell(tally: Tally, studies: int) -> str:
-    given, held, *_ = tally
-    if given < 0.1 * studies:
-        return "refused"
-    refused = f" (refused in {100 * (1 - given / studies):.0f} %)" if given < 0.95 * studies else ""
-    return f"{100 * held / given:.1f} %{refused}"
 
 
 def _row(name: str, tally: Tally, good: bool) -> dict[str, Any]:

@@ -15,11 +15,14 @@ from benchmarks.coverage import (
     DESIGNS,
     END,
     SIZES,
+    Design,
     cells_named,
+    cells_of,
     coverage,
+    error_cell,
     holds,
     put_in,
-    text,
+    read,
     type_one,
     write,
 )
@@ -72,48 +75,60 @@ def test_what_is_too_narrow_or_far_too_wide_does_not_hold() -> None:
     assert holds([0, 0], 400)
 
 
-def test_the_tables_are_written_between_the_markers(tmp_path: Path) -> None:
+@pytest.fixture
+def page(tmp_path: Path) -> Path:
+    """Two designs and a test of non-inferiority, in a page and the file beside it."""
     page = tmp_path / "page.md"
     page.write_text(f"before\n{BEGIN}\nstale\n{END}\nafter\n", encoding="utf-8")
-    cells = {
-        BY_NAME["One answer to a case"]: {
-            n: {"kappa": [100, 95, 0.282], "rmse": [0, 0, 0.943]} for n in SIZES
-        }
-    }
-    write(page, text(cells, {"three": dict.fromkeys(SIZES, 0.04)}, 100))
+    made = {"kappa, jury": [100, 95, 0.282], "mae": [72, 72, None], "rmse": [0, 0, 0.943]}
+    drawn = [
+        cell
+        for name in ("One answer to a case", "Four answers to a case")
+        for n in SIZES
+        for cell in cells_of(BY_NAME[name], n, made, 100)
+    ]
+    write(page, [error_cell("three clinicians, one answer to a case", 20, 0.04, 200), *drawn])
+    return page
+
+
+def test_every_cell_is_in_the_file_and_a_summary_between_the_markers(page: Path) -> None:
+    assert page.with_suffix(".csv").read_text(encoding="utf-8").splitlines()[:5] == [
+        "design,statistic,n,truth,seed,studies,refused,percent",
+        'One answer to a case,"kappa, jury",20,0.282,7,100,,95.0',
+        'One answer to a case,"kappa, jury",50,0.282,7,100,,95.0',
+        'One answer to a case,"kappa, jury",200,0.282,7,100,,95.0',
+        "One answer to a case,mae,20,its own,7,100,28,100.0",
+    ]
+    assert len(read(page)) == 2 * 3 * 3 + 1
     written = page.read_text(encoding="utf-8")
     assert written.startswith("before\n") and written.endswith("after\n") and "stale" not in written
-    assert "| `kappa` | 0.282 | 95.0 % | 95.0 % | 95.0 % |" in written
-    assert "| refused | refused | refused |" in written
-    assert "| three | 0.1 | 4.0 % | 4.0 % | 4.0 % |" in written
-    assert "Seed 7: the studies on which the methods were chosen." in written
+    assert (
+        "18 cells" in written
+        and "In 6 the interval is refused. Of the other 12 cells 6 lie between" in written
+    )
+    assert "| `kappa` | 6 | 0 | 100 | 95.0 | 95.0 |" in written
+    assert "| `rmse` | 6 | 6 | 100 | refused | refused |" in written
+    assert "| Four answers to a case | `mae` | 20 | 100 | 100.0 |" in written
+    assert "| three clinicians, one answer to a case | 20 | 200 | 4.0 |" in written
 
 
 def test_the_page_shows_other_studies_than_those_on_which_methods_were_chosen() -> None:
-    said = re.search(r"Seed (\d+): other studies", PAGE.read_text(encoding="utf-8"))
-    assert said is not None and int(said[1]) != CHOSEN_ON
+    stated = re.search(r"Seed (\d+): other studies", PAGE.read_text(encoding="utf-8"))
+    assert stated is not None and int(stated[1]) != CHOSEN_ON
+    assert {cell["seed"] for cell in read(PAGE)} & {stated[1], str(CHOSEN_ON)} == {stated[1]}
 
 
-def test_cells_that_are_simulated_again_take_their_places_with_a_star(tmp_path: Path) -> None:
-    page, one = tmp_path / "page.md", BY_NAME["One answer to a case"]
-    page.write_text(f"before\n{BEGIN}\nstale\n{END}\nafter\n", encoding="utf-8")
-    made = {n: {"kappa": [100, 95, 0.282], "mae": [100, 94, 0.606], "rmse": [0, 0, 0.943]} for n in SIZES}
-    write(
-        page,
-        text(
-            {one: made, BY_NAME["Four answers to a case"]: made}, {"three": dict.fromkeys(SIZES, 0.04)}, 100
-        ),
-    )
+def test_cells_that_are_simulated_again_take_their_places(page: Path) -> None:
+    before = read(page)
     ((design, n),) = cells_named("One answer to a case 50")
-    put_in(page, design, n, {"kappa": [2000, 1930]}, 2000)
-    first, second = page.read_text(encoding="utf-8").split("### ")[1:3]
-    assert (
-        "| `kappa` | 0.282 | 95.0 % | 96.5 %* | 95.0 % |" in first and "| 94.0 % | 94.0 % | 94.0 % |" in first
-    )
-    assert "*" not in second, "another design keeps its own"
-    written = page.read_text(encoding="utf-8")
-    assert written.count("A star: 20 times as many studies.") == 1 and written.startswith("before\n")
-    put_in(page, design, 20, {"mae": [2000, 1900]}, 2000)
-    assert page.read_text(encoding="utf-8").count("A star") == 1
+    assert isinstance(design, Design)
+    put_in(page, cells_of(design, n, {"kappa, jury": [2000, 1930, 0.282]}, 2000))
+    changed = [new for old, new in zip(before, read(page), strict=True) if old != new]
+    assert [(cell["design"], cell["n"], cell["studies"], cell["percent"]) for cell in changed] == [
+        ("One answer to a case", "50", "2000", "96.5")
+    ]
+    assert "| `kappa` | 6 | 0 | 100 to 2000 | 95.0 | 96.5 |" in page.read_text(encoding="utf-8")
+    put_in(page, cells_of(BY_NAME["Six systems"], n, {"mae": [100, 95, 0.5]}, 100))
+    assert len(read(page)) == len(before) + 1, "a design that the file lacked"
     with pytest.raises(SystemExit, match="there is no cell 'One answer 20'"):
         cells_named("One answer 20")

@@ -1,4 +1,4 @@
-"""Every public function that gives an interval is on the page of coverage, with the table that checks it."""
+"""Every public function that gives an interval is on the page of coverage, with the design that checks it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from benchmarks.coverage import DESIGNS
+from benchmarks.coverage import DESIGNS, NON_INFERIORITY, read, text
 
 ROOT = Path(__file__).parents[2]
 SOURCE, PAGE = ROOT / "src" / "medjury", ROOT / "docs" / "tables" / "coverage.md"
@@ -92,7 +92,7 @@ def test_every_public_function_that_gives_an_interval_is_named() -> None:
         f"{room}.{name}" for room, names in functions_with_intervals().items() for name in names - named
     }
     assert not missing, (
-        "name them in docs/tables/coverage.md, with the table of `benchmarks coverage` that checks them"
+        "name them in docs/tables/coverage.md, with the design of `benchmarks coverage` that checks them"
     )
 
 
@@ -108,32 +108,32 @@ def test_functions_of_several_rooms_are_seen() -> None:
     assert "cases" not in found
 
 
-def test_every_table_that_is_named_is_on_the_page_and_every_design_checks_something() -> None:
-    headings = re.findall(r"(?m)^### (.+)$", PAGE.read_text(encoding="utf-8"))
-    tables = {name for _, where in _rows() for name in re.findall(r"\*([^*]+)\*", where)}
+def test_every_design_that_is_named_was_drawn_and_every_design_checks_something() -> None:
+    drawn = {cell["design"] for cell in read(PAGE)}
+    designs = {name for _, where in _rows() for name in re.findall(r"\*([^*]+)\*", where)} - {
+        "Non-inferiority"
+    }
     for names, where in _rows():
         assert "*" in where or where.startswith("none"), names
-    for table in tables:
-        assert any(heading.startswith(table) for heading in headings), table
+    for named in designs:
+        assert any(name.startswith(named) for name in drawn), named
     for design in DESIGNS:
-        assert design.name in headings, f"`python -m benchmarks coverage` has not drawn {design.name!r}"
-        assert any(design.name.startswith(table) for table in tables), design.name
+        assert design.name in drawn, f"`python -m benchmarks coverage` has not drawn {design.name!r}"
+        assert any(design.name.startswith(named) for named in designs), design.name
 
 
-def test_every_cell_of_the_page_holds() -> None:
+def test_the_page_shows_what_the_file_beside_it_has() -> None:
+    assert text(read(PAGE)) in PAGE.read_text(encoding="utf-8"), "benchmarks.coverage.write writes both"
+
+
+def test_every_cell_of_the_file_holds() -> None:
     """92 to 98.5 %, or refused; and of non-inferiority at most 6 % errors."""
-    drawn, tested = (
-        PAGE.read_text(encoding="utf-8").split("<!-- coverage begins -->")[1].split("### Non-inferiority")
-    )
-    cells = re.findall(r"(?m)^\| `([^`]+)` \| [^|]+ \| (.+) \|$", drawn)
-    assert len(cells) > 500
-    for name, row in cells:
-        for cell in row.split(" | "):
-            share = re.match(r"([\d.]+) %", cell)
-            assert cell == "refused" or (share and 92.0 <= float(share[1]) <= 98.5), (
-                name,
-                row,
-            )
-    errors = re.findall(r"(?m)^\| [^|]+ \| 0.1 \| (.+) \|$", tested)
-    assert len(errors) == 4
-    assert all(float(cell.rstrip(" %*")) <= 6.0 for row in errors for cell in row.split(" | "))
+    cells = read(PAGE)
+    errors = [cell for cell in cells if cell["statistic"] == NON_INFERIORITY]
+    assert len(cells) > 1500 and len(errors) == 12
+    assert [cell for cell in errors if float(cell["percent"]) > 6] == []
+    for cell in cells:
+        if cell not in errors:
+            assert (
+                cell["refused"] == "over 90" if not cell["percent"] else 92 <= float(cell["percent"]) <= 98.5
+            ), cell
