@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--reason-pairs",
         metavar="FILE.jsonl",
-        help="reasons: write the pairs that a judge must compare, as cases",
+        help="reasons: write the pairs that a judge must compare, as cases with what was written of patients",
     )
     add("--matched", metavar="RATINGS",
         help="reasons: a judge's 0 or 1 on these pairs, and clinicians' on a random sample of them")  # fmt: skip
@@ -69,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from medjury.analysis import audits
     from medjury.intake.cases import read_cases, write_cases
+    from medjury.statistics import counted
     from medjury.tables import read_rating_table
 
     if options.injection:
@@ -84,11 +85,14 @@ def run(options: argparse.Namespace) -> int:
         described = audits.corpus(table_from(options), features)
         print(described.to_json() if options.json else described.text())
         return 0
-    if options.reasons:
+    if options.reasons or options.reason_pairs or options.matched:
         reasons = audits.reason_overlap(table_from(options), matched=options.matched, **shared(options))
         if options.reason_pairs:
-            write_cases(reasons.cases(), options.reason_pairs)
+            count = counted(write_cases(reasons.cases(), options.reason_pairs), "pair")
+            show_notes([f"{options.reason_pairs}: {count} of reasons, which may quote patients' records"])
         print(reasons.to_json() if options.json else reasons.text(everything=options.all))
+        if options.json:
+            show_notes(reasons.warnings)
         return 0
     if options.versions is not None:
         frame, _ = read_rating_table(options.ratings)

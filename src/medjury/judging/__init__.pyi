@@ -30,6 +30,7 @@ from ._claims.steps import ClaimReading as ClaimReading
 from ._claims.worked import CLAIM_EXAMPLES as CLAIM_EXAMPLES
 from ._claims.worked import WorkedClaim as WorkedClaim
 from ._claims.worked import WorkedClaims as WorkedClaims
+from ._clinical_words import tokens as tokens
 from ._closed_loop_rater import ClosedLoop as ClosedLoop
 from ._closed_loop_record import ClosedLoopBody as ClosedLoopBody
 from ._closed_loop_record import revised_cases as revised_cases

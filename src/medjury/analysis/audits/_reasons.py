@@ -4,34 +4,34 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
-from medjury.analysis.calibration import DangerRates, danger_rates
+from medjury.analysis.audits._what_is_audited import Asked, Audited, audited
+from medjury.analysis.calibration import danger_rates
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.screen import fits_one_screen
 from medjury.intake import joined_id
 from medjury.intake.cases import Case
-from medjury.statistics import Estimate, Printable, Result, Row, counted, counted_share, percent, text_table
-from medjury.tables import Names, RatingTable, rating_table
+from medjury.judging import tokens
+from medjury.statistics import Estimate, Printable, Result, Row, counted, counted_share, percent
+from medjury.tables import CRITERION, rating_table
 
 COLLEAGUE = "another clinician"
 NAMED, JUDGED = "quotations and claims", "a matching judge"
-# Words between quotation marks; one or two are a term and no quotation.
-_QUOTED = re.compile(r"“([^“”]{8,600})”|\"([^\"\n]{8,600})\"|«([^«»]{8,600})»")
-_FEWEST_WORDS = 3
-_CLAIM = re.compile(r"\bclaims?\s+#?(\w*\d+)|\[(\w*\d+)\]", re.IGNORECASE)
 _SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
 class ReasonPair:
     """Two reasons for the grades of one answer: a clinician's, and a judge's or another clinician's. `same` says
-    whether both name one problem, None where neither quotations nor claims tell."""
+    whether both name one problem, None where nothing tells; `matched` that a judge says so, and no quotation or
+    claim."""
 
     item: str
     system: str
@@ -43,11 +43,13 @@ class ReasonPair:
     reasons: tuple[str, str]
     same: bool | None
     colleague: bool = False
+    matched: bool = False
 
     @property
     def id(self) -> str:
         """The name of the pair as a case of a study that asks whether the two are the same."""
-        return joined_id((self.item, self.system or "-", self.dimension, self.clinician, self.rater))
+        parts = (self.item, self.system or "-", self.dimension, self.clinician, self.rater)
+        return joined_id(" ".join(each.split()) for each in parts)  # a case's id is one line
 
     @property
     def same_grade(self) -> bool:
@@ -58,7 +60,7 @@ class ReasonPair:
 class ReasonRow(Row):
     """How often a rater names the clinician's problem on one dimension. Of `pairs` of reasons `compared` could be
     compared in this way (`how`); `overlap` is the share of these that name the same problem. `sensitivity` and
-    `specificity` are the matching judge's, by the labels."""
+    `specificity` are the matching judge's, by the labels, and `unscored` counts the pairs on which it failed."""
 
     rater: str
     dimension: str
@@ -69,6 +71,7 @@ class ReasonRow(Row):
     overlap: Estimate
     other_reason: int  # of those with the same grade, in how many the reason is another
     labels: int = 0
+    unscored: int = 0
     sensitivity: float | None = None
     specificity: float | None = None
 
@@ -89,12 +92,13 @@ class ReasonOverlap(Result[ReasonRow]):
         )
 
     def cases(self) -> list[Case]:
-        """The pairs that nothing tells, each as a case of a study that asks whether they name the same problem."""
+        """The pairs that no quotation and no claim tells, clinicians' own too: each as a case of a study that asks
+        whether the two name the same problem."""
         return [
-            Case(each.id, candidate=each.reasons[1], texts={"reason": each.reasons[0]}, system="pair")
-            for each in self.pairs
-            if each.same is None and not each.colleague
-        ]
+            Case(each.id, candidate=each.reasons[1], texts={"reason": each.reasons[0]}, system="pair",
+                 patient=" ".join(each.cluster.split()))
+            for each in self.pairs if each.same is None or each.matched
+        ]  # fmt: skip
 
     def to_json(self) -> str:
         """The rows, and the pairs with the same grade and another reason."""
@@ -103,6 +107,7 @@ class ReasonOverlap(Result[ReasonRow]):
                 "item": each.item, "system": each.system, "dimension": each.dimension, "grade": each.grades[0],
                 "clinician": each.clinician, "clinicians_reason": each.reasons[0],
                 "rater": each.rater, "raters_reason": each.reasons[1],
+                "compared_by": JUDGED if each.matched else NAMED,
             }
             for each in self.other_reasons
         ]  # fmt: skip
@@ -111,13 +116,14 @@ class ReasonOverlap(Result[ReasonRow]):
 
     def text(self, *, everything: bool = False) -> str:
         """The table, then what to read."""
-        lines = [*(f"! {each}" for each in self.warnings), *text_table(self.shown_rows())]
+        lines = [super().text()]
         if others := self.other_reasons:
             lines += ["", f"Same grade, other reason ({len(others):,}), to be read:"]
             for each in others if everything else others[:_SHOWN]:
                 where = f"{each.item}, {each.system}" if each.system else each.item
                 lines += [
-                    f"  {where}, {each.dimension}, grade {each.grades[0]:g}",
+                    f"  {where}, {each.dimension}, grade {each.grades[0]:g}"
+                    + (f", by {JUDGED}" if each.matched else ""),
                     f"    {each.clinician}: {_one_line(each.reasons[0])}",
                     f"    {each.rater}: {_one_line(each.reasons[1])}",
                 ]
@@ -127,7 +133,7 @@ class ReasonOverlap(Result[ReasonRow]):
 
     def short_text(self) -> str:
         whole = self.text()
-        return whole if fits_one_screen(whole) else "\n".join(text_table(self.shown_rows()))
+        return whole if fits_one_screen(whole) else super().text()
 
     def shown_rows(self) -> Sequence[Mapping[str, Printable]]:
         return [
@@ -143,28 +149,20 @@ class ReasonOverlap(Result[ReasonRow]):
         ]
 
 
-def reason_overlap(
-    table: object,
-    *,
-    raters: Names | None = None,
-    reference: Names | None = None,
-    dimensions: Names | None = None,
-    confidence: float = 0.95,
-    resamples: int | None = None,
-    seed: int | None = None,
-    matched: object = None,
-) -> ReasonOverlap:
+def reason_overlap(table: object, *, matched: object = None, **asked: Unpack[Asked]) -> ReasonOverlap:
     """How often a judge names the problem that a clinician names, beside how often another clinician does.
 
     Two reasons name the same problem where a quotation of one shares three words in a row with a quotation of the
-    other, or where both name a claim of the same number (`claim 3`, `[c3]`). Where one of the two has neither,
-    nothing tells: such pairs are left to a judge. `matched` are its ratings of these pairs (their ids are those of
+    other, two of which say something, or where both name a claim of the same number (`claim 3`, `[c3]`). What the
+    words around approve of ("claim 3 is fine") is named as no problem. Where one of the two has neither, nothing
+    tells: such pairs are left to a judge. `matched` are its ratings of these pairs (their ids are those of
     `cases()`), 1 for the same problem and 0 for another, with labels of clinicians on a random sample of them. The
     share is then estimated by verdict, θ = Σ P(v) · P(y = 1 | v), which takes the judge's errors out and adds the
     uncertainty of both parts (see `danger_rates`); the judge's sensitivity and specificity are shown.
 
-    Every pair of a clinician and a rater counts once; intervals are those of `counted_share`, clustered by patient,
-    else by case. What is not written down is not compared: a reason that is not there is no other reason.
+    Every pair of a clinician and a rater counts once, of repeats the first; intervals are those of `counted_share`,
+    clustered by patient, else by case, and nothing is resampled. What is not written down is not compared: a reason
+    that is not there is no other reason. Where one of the two gave the best grade, it names no problem.
 
     >>> import polars as pl
     >>> words = {"anna": 'It says "no fever at all" twice.', "llm": 'Wrong: "there was no fever at all" is not so.'}
@@ -175,29 +173,204 @@ def reason_overlap(
     >>> found.rows[0].compared, found.rows[0].overlap.value
     (12, 1.0)
     """
-    ready = rating_table(table)
-    pairs = _pairs(ready, raters, reference, dimensions)
-    if not pairs:
-        raise MedjuryError(
-            "no answer has a reason of a clinician and one of another rater, so nothing can be compared; reasons "
-            "are in the column `explanation`"
+    about = audited(table, **asked, formed_jury=False)
+    pairs, warnings = _pairs(about)
+    judged = {} if matched is None else _judged(matched)
+    left = [each for each in pairs if each.same is None]
+    if judged:
+        if not judged.keys() & {each.id for each in left}:
+            raise MedjuryError(
+                "none of the ratings of pairs is of a pair of these reasons: their items are its ids"
+            )
+        without = sum(each.id not in judged for each in left)
+        if without:
+            warnings.append(
+                f"{counted(without, 'pair')} of {len(left):,} have no row in the ratings of pairs: left out"
+            )
+        if more := len(judged.keys() - {each.id for each in left}):
+            warnings.append(
+                f"{counted(more, 'rating')} of pairs is of no pair of these reasons that nothing tells"
+            )
+        warnings.append(
+            "labels of pairs must be a random draw of them: else the matching judge's errors stay"
         )
-    rows = []
+        pairs = [_by_judge(each, judged) for each in pairs]
+    elif left:
+        warnings.append(
+            f"of {counted(len(pairs), 'pair')} of reasons {len(left):,} ({percent(len(left) / len(pairs))}) quote "
+            "nothing and name no claim on one side: they are left out. Let a judge compare them that is validated "
+            "on a sample (--reason-pairs, --matched)"
+        )
     groups: dict[tuple[str, str], list[ReasonPair]] = {}
     for each in pairs:
         groups.setdefault((COLLEAGUE if each.colleague else each.rater, each.dimension), []).append(each)
-    judged = {} if matched is None else _judged(matched)
-    for (rater, dimension), own in groups.items():
-        told = [each for each in own if each.same is not None]
-        if told or not judged:
-            share = counted_share([each.same is True for each in told], [each.cluster for each in told],
-                                  confidence=confidence)  # fmt: skip
-            other = sum(each.same_grade and each.same is False for each in told)
-            rows.append(ReasonRow(rater, dimension, NAMED, _answers(own), len(own), len(told), share, other))
-        left = [each for each in own if each.same is None and each.id in judged]
-        if left:
-            rows.append(_row_of_judge(rater, dimension, own, left, judged, confidence))
-    return ReasonOverlap(tuple(rows), _warnings(ready, pairs, judged), tuple(pairs))
+    rows = [
+        row
+        for (rater, dimension), own in groups.items()
+        for row in _rows(rater, dimension, own, judged, about)
+    ]
+    return ReasonOverlap(tuple(rows), (*about.table.warnings, *warnings), tuple(pairs))
+
+
+def _pairs(about: Audited) -> tuple[list[ReasonPair], list[str]]:
+    """Every pair of reasons for a grade that is not the best, and what the reader must know of the others."""
+    table, wanted = about.table, set(about.dimensions)
+    ordered = not table.pairs and CRITERION not in table.rows.columns  # a mark may be of a fault
+    best = {
+        each.name: each.grades.highest if each.higher_is_better else each.grades.lowest
+        for each in table.dimensions if each.grades is not None and ordered
+    }  # fmt: skip
+    written: dict[tuple[str, str, str], dict[str, tuple[float, str, str]]] = {}
+    names = ("item", "system", "dimension", "rater", "score", "explanation", "cluster")
+    rows = (
+        table.rows
+        if "explanation" in table.rows.columns
+        else table.rows.clear().with_columns(explanation=None)
+    )
+    for item, system, dimension, rater, score, reason, cluster in (
+        rows.sort("repeat", maintain_order=True).select(names).iter_rows()
+    ):
+        if dimension in wanted and score is not None and reason and reason.strip():
+            own = written.setdefault((item, system, dimension), {})
+            own.setdefault(rater, (score, reason, cluster))
+    found, no_problem, silent, answers = [], 0, Counter[str](), 0
+    for place, own in written.items():
+        humans = [name for name in about.reference if name in own]
+        both = [(human, rater, False) for human in humans for rater in about.raters if rater in own]
+        both += [(one, other, True) for one, other in combinations(humans, 2)]
+        answers += bool(humans)
+        silent.update(rater for rater in about.raters if humans and rater not in own)
+        for human, rater, colleague in both:
+            (grade, reason, cluster), (score, text, _) = own[human], own[rater]
+            if best.get(place[2]) in (grade, score):
+                no_problem += 1
+                continue
+            same = same_problem(reason, text)
+            found.append(
+                ReasonPair(*place, human, rater, cluster, (grade, score), (reason, text), same, colleague)
+            )
+    if not found:
+        raise MedjuryError(
+            "no answer has a reason of a clinician and one of another rater for a grade that is not the best, so "
+            "nothing can be compared; reasons are in the column `explanation`"
+        )
+    warnings = [
+        f"{rater}: no reason on {number:,} of {counted(answers, 'grade')} for which a clinician wrote one"
+        for rater, number in silent.items() if table.raters.get(rater) not in ("jury", "metric")
+    ]  # fmt: skip
+    if no_problem:
+        warnings.append(
+            f"{counted(no_problem, 'pair')} left out: one of the two gave the best grade and names no problem"
+        )
+    if ordered and (unknown := sorted({each.dimension for each in found} - best.keys())):
+        warnings.append(
+            f"the scale of {', '.join(unknown)} is not known (--scale): praise may count as a problem named"
+        )
+    return found, warnings
+
+
+def _judged(matched: object) -> dict[str, tuple[float, float]]:
+    """By pair, what a clinician says of it and what the matching judge says: 1 the same problem, 0 another, NaN
+    nothing, as where votes are tied."""
+    table = rating_table(matched)
+    (dimension, *more) = table.counted
+    roles = table.roles()
+    grid = table.grid(dimension.name, roles)
+    judge = roles.jury or roles.raters[0]
+    marks = np.column_stack([table.reference_scores(grid, roles.reference), grid.scores[judge]])
+    if more or (marks < 0).any() or (marks > 1).any():
+        raise MedjuryError(
+            "the ratings of pairs of reasons have one dimension: 1 for the same problem, 0 for another"
+        )
+    if roles.beside or (not roles.jury and len(roles.raters) > 1):
+        raise MedjuryError(
+            "the ratings of pairs of reasons have several judges and no jury: whose word counts?"
+        )
+    flags = np.where(np.isnan(marks) | (marks == 0.5), np.nan, marks > 0.5)
+    return {
+        str(item): (float(label), float(said)) for item, (label, said) in zip(grid.items, flags, strict=True)
+    }
+
+
+def _by_judge(pair: ReasonPair, judged: Mapping[str, tuple[float, float]]) -> ReasonPair:
+    if pair.same is not None or pair.id not in judged:
+        return pair
+    said = judged[pair.id][1]
+    return replace(pair, matched=True, same=None if np.isnan(said) else said == 1.0)
+
+
+def _rows(
+    rater: str,
+    dimension: str,
+    own: Sequence[ReasonPair],
+    judged: Mapping[str, tuple[float, float]],
+    about: Audited,
+) -> Iterator[ReasonRow]:
+    answers = len({(each.item, each.system) for each in own})
+    for how in (NAMED, JUDGED):
+        pairs = [
+            each
+            for each in own
+            if each.matched == (how == JUDGED) and (each.matched or each.same is not None)
+        ]
+        if not pairs and (how == JUDGED or judged):
+            continue
+        same, whose = [each.same is True for each in pairs], [each.cluster for each in pairs]
+        known = sum(each.same is not None for each in pairs)
+        other = sum(each.same_grade and each.same is False for each in pairs)
+        share = counted_share(same, whose, confidence=about.confidence)
+        row = ReasonRow(rater, dimension, how, answers, len(own), known, share, other)
+        if how == JUDGED:
+            labels, said = np.array([judged[each.id] for each in pairs]).T
+            rates = danger_rates(labels, said, cases=whose, confidence=about.confidence)
+            right = [
+                float((said[both] == truth).mean())
+                if (both := (labels == truth) & ~np.isnan(said)).any()
+                else None
+                for truth in (1.0, 0.0)
+            ]
+            row = replace(row, overlap=rates.by_verdict, labels=int((~np.isnan(labels)).sum()),
+                          unscored=len(pairs) - known, sensitivity=right[0], specificity=right[1])  # fmt: skip
+        yield row
+
+
+# What two reasons name: what they quote, and claims by their number.
+
+_FEWEST_WORDS, _FEWEST_TELLING = 3, 2
+# A sign of a script without spaces is half a word.
+_UNSPACED = "\u0e00"
+# These say nothing alone; words of other languages all count.
+_SLIGHT = frozenset(
+    """a an the this that these it its he she they his her their i we is are was were be been being has have had do
+    does did to of in on at for from with by as and or who there patient pt der die das den dem ein eine einen einer
+    er sie es ist sind war hat haben und oder im in am zu von mit für le la les l un une des du de il elle est sont
+    ont et ou dans avec pour el los las una y o en con por que es son ha lo gli i di è 患 者 病 人 的 是
+    有 了 在""".split()  # noqa: SIM905
+)
+# What opens a quotation, then what may close it. Marks alike at both ends open behind no letter or figure (5" is an
+# inch) and close before none (isn't).
+_MARKS = ("“”", "„“”", "””", "«»", "»«", "‹›", "「」", "『』", "‘’", "‚‘’", '""', "''")
+
+
+def _between(marks: str) -> str:
+    alike, apostrophe = marks[0] in marks[1:], set(marks) & set("'’")
+    within = "".join(rf"|(?<=\w){each}(?=\w)" for each in apostrophe)
+    before, after = r"(?<!\w)" * alike, r"(?!\w)" * bool(alike or apostrophe)
+    return rf"{before}{marks[0]}(?:[^{marks}\n]{within}){{1,600}}[{marks[1:]}]{after}"
+
+
+# "Claim 3", "claims 3, 4 and c5", "[c3]"; but no citation ("[1]"), and no "it claims 3 doses".
+_NUMBER = r"(?:no\.? ?|#)?c?\d{1,4}\b(?!\.\d| ?[%–-])"
+_CLAIM = rf"\bclaim (?:{_NUMBER})|\bclaims (?={_NUMBER}(?:,| and | & | or )){_NUMBER}"
+_CLAIMS = rf"(?:{_CLAIM})(?:(?:, and |, | and | & | or )(?:claim )?{_NUMBER})*|\[c\d+(?:[,;] ?c\d+)*\]"
+_NAMES = re.compile(rf"(?P<claims>{_CLAIMS})|{'|'.join(map(_between, _MARKS))}", re.IGNORECASE)
+_PARTS = re.compile(r"[.,;!?\n。，；！？]|\b(?:but|while|whereas|although|though|however)\b", re.IGNORECASE)
+_PRAISE = re.compile(
+    r"\b(?:fine|ok|okay|good|true|correct(?:ly)?|rightly|(?:is|are|was|were) right|accurate(?:ly)?|supported|"
+    r"(?:no|not|nothing|without) (?:\w+ )?(?:wrong|false|problems?|errors?|issues?|mistakes?|objections?))\b",
+    re.IGNORECASE,
+)
+_DENIED = re.compile(r"\b(?:not|never|nor|hardly|cannot|far from)\b(?! wrong| false)|n['’]t\b", re.IGNORECASE)
 
 
 def same_problem(one: str, other: str) -> bool | None:
@@ -208,113 +381,43 @@ def same_problem(one: str, other: str) -> bool | None:
     """
     answers = [
         bool(mine & theirs)
-        for mine, theirs in ((_claims(one), _claims(other)), (_runs(one), _runs(other)))
+        for mine, theirs in zip(_named(one), _named(other), strict=True)
         if mine and theirs
     ]
     return any(answers) if answers else None
 
 
-def _claims(text: str) -> set[str]:
-    return {(first or second).lower().removeprefix("c") for first, second in _CLAIM.findall(text)}
+def _named(text: str) -> tuple[set[object], set[object]]:
+    """The claims that a reason names as a problem, and every three words in a row of what it quotes as one."""
+    kept: list[re.Match[str]] = []
+
+    def aside(found: re.Match[str]) -> str:
+        kept.append(found)
+        return f"\0{len(kept) - 1}\0"
+
+    claims, quoted = set[object](), set[object]()
+    for part in _PARTS.split(_NAMES.sub(aside, text.replace("\0", " "))):
+        praised = _PRAISE.search(part) and not _DENIED.search(part)
+        for number in () if praised else re.findall("\0(\\d+)\0", part):
+            found = kept[int(number)]
+            if found["claims"]:
+                claims |= set(map(int, re.findall(r"\d+", found["claims"])))
+            else:
+                quoted |= set(_runs(found.group()))
+    return claims, quoted
 
 
-def _runs(text: str) -> set[tuple[str, ...]]:
-    """Every three words in a row of what a text quotes."""
-    found: set[tuple[str, ...]] = set()
-    for parts in _QUOTED.findall(text):
-        words = re.findall(r"\w+", "".join(parts).casefold())
-        found |= {tuple(words[at : at + _FEWEST_WORDS]) for at in range(len(words) - _FEWEST_WORDS + 1)}
-    return found
-
-
-def _pairs(
-    table: RatingTable, raters: Names | None, reference: Names | None, dimensions: Names | None
-) -> list[ReasonPair]:
-    roles = table.roles(raters, reference)
-    if "explanation" not in table.rows.columns:
-        return []
-    wanted = {each.name for each in table.chosen(dimensions, derived=False)}
-    written: dict[tuple[str, str, str], dict[str, tuple[float, str, str]]] = {}
-    names = ("item", "system", "dimension", "rater", "score", "explanation", "cluster")
-    for item, system, dimension, rater, score, reason, cluster in table.rows.select(names).iter_rows():
-        if dimension in wanted and score is not None and reason and reason.strip():
-            own = written.setdefault((item, system, dimension), {})
-            own.setdefault(rater, (score, reason, cluster))  # of repeats the first
-    found = []
-    for place, own in written.items():
-        humans = [name for name in roles.reference if name in own]
-        both = [(human, rater, False) for human in humans for rater in roles.raters if rater in own]
-        both += [(one, other, True) for one, other in combinations(humans, 2)]
-        for human, rater, colleague in both:
-            (grade, reason, cluster), (score, text, _) = own[human], own[rater]
-            same = same_problem(reason, text)
-            found.append(
-                ReasonPair(*place, human, rater, cluster, (grade, score), (reason, text), same, colleague)
-            )
-    return found
-
-
-def _judged(matched: object) -> dict[str, tuple[float, float]]:
-    """By pair, what a clinician says of it and what the matching judge says: 1 the same problem, 0 another, NaN
-    nothing."""
-    table = rating_table(matched)
-    (dimension, *more) = table.counted
-    if more:
-        raise MedjuryError(
-            "the ratings of pairs of reasons have one dimension: 1 for the same problem, 0 for another"
-        )
-    roles = table.roles()
-    judge = roles.jury or roles.raters[0]
-    grid = table.grid(dimension.name, roles)
-    labels, said = table.reference_scores(grid, roles.reference), grid.scores[judge]
-    return {
-        str(item): (_flag(label), _flag(verdict))
-        for item, label, verdict in zip(grid.items, labels, said, strict=True)
-    }
-
-
-def _flag(score: float) -> float:
-    return float("nan") if score != score else float(score >= 0.5)
-
-
-def _row_of_judge(
-    rater: str,
-    dimension: str,
-    own: Sequence[ReasonPair],
-    left: Sequence[ReasonPair],
-    judged: Mapping[str, tuple[float, float]],
-    confidence: float,
-) -> ReasonRow:
-    marks = np.array([judged[each.id] for each in left])
-    rates: DangerRates = danger_rates(
-        marks[:, 0], marks[:, 1], cases=[each.cluster for each in left], confidence=confidence
-    )
-    other = sum(
-        each.same_grade and bool(verdict == 0.0) for each, verdict in zip(left, marks[:, 1], strict=True)
-    )
-    return ReasonRow(
-        rater, dimension, JUDGED, _answers(own), len(own), len(left), rates.by_verdict, other,
-        int((~np.isnan(marks[:, 0])).sum()), rates.sensitivity, rates.specificity,
-    )  # fmt: skip
-
-
-def _answers(pairs: Sequence[ReasonPair]) -> int:
-    return len({(each.item, each.system) for each in pairs})
-
-
-def _warnings(table: RatingTable, pairs: Sequence[ReasonPair], judged: Mapping[str, Any]) -> tuple[str, ...]:
-    found = [*table.warnings]
-    own = [each for each in pairs if not each.colleague]
-    untold = sum(each.same is None for each in own)
-    if untold and not judged:
-        found.append(
-            f"of {counted(len(own), 'pair')} of reasons {untold:,} ({percent(untold / len(own))}) quote nothing "
-            "and name no claim on one side: they are left out. Let a judge compare them that is validated on a "
-            "sample (--reason-pairs, --matched)"
-        )
-    if judged:
-        found.append("labels of pairs must be a random draw of them: else the matching judge's errors stay")
-    return tuple(found)
+def _runs(quotation: str) -> Iterator[tuple[str, ...]]:
+    """From every word of a quotation on, as few words as say something."""
+    words = [each.text for each in tokens(quotation) if each.kind != "mark"]
+    for start in range(len(words)):
+        long = telling = 0.0
+        for end, word in enumerate(words[start:], start + 1):
+            weight = 0.5 if len(word) == 1 and word >= _UNSPACED else 1.0
+            long, telling = long + weight, telling + weight * (word not in _SLIGHT)
+            if long >= _FEWEST_WORDS and telling >= _FEWEST_TELLING:
+                yield tuple(words[start:end])
+                break
 
 
 def _one_line(text: str, most: int = 160) -> str:
