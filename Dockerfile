@@ -9,6 +9,7 @@ WORKDIR /build
 COPY requirements/image.txt requirements/image.txt
 RUN python -m venv /opt/medjury && /opt/medjury/bin/pip install --no-cache-dir --require-hashes -r requirements/image.txt
 COPY pyproject.toml README.md LICENSE ./
+COPY docs/judge-card.schema.json docs/judge-card.schema.json
 COPY src src
 RUN /opt/medjury/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 

@@ -156,9 +156,8 @@ def test_there_is_one_wheel_for_everybody(tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     assert wheel.name == f"medjury-{__version__}-py3-none-any.whl"
     names = zipfile.ZipFile(wheel).namelist()
-    assert {"medjury/instruments/library/pdsqi9.yaml", "medjury/in_use/passports/judge-card.schema.json"} <= {
-        *names
-    }
+    schema = f"medjury-{__version__}.data/data/share/medjury/judge-card.schema.json"
+    assert {"medjury/instruments/library/pdsqi9.yaml", schema} <= set(names)
     assert sum(name.startswith("medjury/panel/locale/") and name.endswith(".po") for name in names) == 3
     for folder, form in ((SAMPLES, "*"), (SUITES, "*.yaml")):
         files = {path.relative_to(ROOT / "src").as_posix() for path in folder.rglob(form) if path.is_file()}

@@ -10,7 +10,6 @@ from medjury.in_use.passports._document import Passport
 
 REPOSITORY = Path(__file__).parents[2]
 DOCS = REPOSITORY / "docs" / "judge-card.schema.json"
-PACKAGED = REPOSITORY / "src" / "medjury" / "in_use" / "passports" / "judge-card.schema.json"
 
 
 def card_schema() -> str:
@@ -34,5 +33,4 @@ def _plain(part: Any) -> Any:
 
 
 if __name__ == "__main__":
-    for file in (DOCS, PACKAGED):
-        file.write_text(card_schema(), encoding="utf-8")
+    DOCS.write_text(card_schema(), encoding="utf-8")

@@ -18,7 +18,6 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.screen import fits_one_screen
 from medjury.intake import joined_id
 from medjury.intake.cases import Case
-from medjury.judging import tokens
 from medjury.statistics import Estimate, Printable, Result, Row, counted, counted_share, percent
 from medjury.tables import CRITERION, rating_table
 
@@ -409,6 +408,8 @@ def _named(text: str) -> tuple[set[object], set[object]]:
 
 def _runs(quotation: str) -> Iterator[tuple[str, ...]]:
     """From every word of a quotation on, as few words as say something."""
+    from medjury.judging import tokens
+
     words = [each.text for each in tokens(quotation) if each.kind != "mark"]
     for start in range(len(words)):
         long = telling = 0.0

@@ -1,6 +1,6 @@
 """A passport: which jury, by which evidence, for which cases, until when; its hash, its signature, and its file,
 refused where it is not as it was made, or not signed by a trusted key. Its form is the Judge Card 1.0 of
-`docs/judge-card.md`; `judge-card.schema.json` beside this file is made from the classes here."""
+`docs/judge-card.md`; `docs/judge-card.schema.json` is made from the classes here, and a wheel holds it too."""
 
 from __future__ import annotations
 
