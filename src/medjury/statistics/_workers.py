@@ -35,10 +35,9 @@ def side_by_side(tasks: Sequence[Callable[[], Result]], *, answers: int = _MANY_
 @contextmanager
 def one_thread_each() -> Iterator[None]:
     """While it lasts, linear algebra uses the thread that asks for it and no other."""
-    try:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-    except ImportError:
-        yield
-        return
-    with threadpool_limits(1, user_api="blas"):
+    # To look for the libraries anew takes longer than many a bootstrap: the controller looks again only where a
+    # module was loaded since.
+    from threadpoolctl import get_cached_controller  # type: ignore[import-untyped]
+
+    with get_cached_controller().limit(limits=1, user_api="blas"):
         yield

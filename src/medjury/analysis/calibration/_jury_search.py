@@ -45,10 +45,7 @@ LOST = " lost"
 
 def mean_spearman(scores: Floats, labels: Floats) -> float:
     """Spearman's correlation with the labels, dimension by dimension, averaged; NaN where one does not exist."""
-    everything = np.zeros(len(scores), dtype=np.int64)
-    return float(
-        np.mean([_by_group(*pair, everything, 1)[0] for pair in zip(scores.T, labels.T, strict=True)])
-    )
+    return _Ranked(labels, np.zeros(len(labels), dtype=np.int64), 1).pooled(scores)
 
 
 def loss_against(full: Floats, scores: Floats, labels: Floats) -> float:
@@ -67,9 +64,10 @@ class Losses:
     """What scores lose against the full jury's, fast and without intervals: for searching."""
 
     def __init__(self, table: JuryTable) -> None:
-        self._labels = table.labels
-        names, self._system = np.unique(table.systems, return_inverse=True)
-        self._size = np.bincount(self._system, minlength=len(names))
+        names, system = np.unique(table.systems, return_inverse=True)
+        self._size = np.bincount(system, minlength=len(names)).astype(float)
+        self._pooled = _Ranked(table.labels, np.zeros(len(system), dtype=np.int64), 1)
+        self._within = _Ranked(table.labels, system, len(names))
         self._full = fixed_scores(table, table.everybody)
         self._known = self._both(self._full)
         # With one system the pooled agreement is the one inside it.
@@ -84,30 +82,45 @@ class Losses:
         return float(found.max()) if np.isfinite(found).all() else float("inf")
 
     def _both(self, scores: Floats) -> tuple[float, float]:
-        return mean_spearman(scores, self._labels), self._inside(scores)
+        return self._pooled.pooled(scores), self._inside(scores)
 
     def _inside(self, scores: Floats) -> float:
         """As `agreement_replicates` has it: systems weigh by their units."""
-        means = []
-        for given, wanted in zip(scores.T, self._labels.T, strict=True):
-            found = _by_group(given, wanted, self._system, len(self._size))
-            differ = _by_group(np.where(np.isnan(given), np.nan, wanted), wanted, self._system, len(found))
-            size = self._size[np.newaxis].astype(float)
-            means.append(_weighted(found[np.newaxis], differ[np.newaxis], size)[0])
-        return float(np.mean(means))
+        found = (self._within.correlations(column, given) for column, given in enumerate(scores.T))
+        size = self._size[np.newaxis]
+        return float(
+            np.mean([_weighted(rho[np.newaxis], differ[np.newaxis], size)[0] for rho, differ in found])
+        )
 
 
-def _by_group(given: Floats, wanted: Floats, group: Groups, groups: int) -> Floats:
-    """Spearman's correlation in each group; NaN where a side is constant."""
-    known = ~np.isnan(given) & ~np.isnan(wanted)
-    of = group[known]
-    first, second = (_centred_ranks(side[known], of, groups) for side in (given, wanted))
-    together, *spread = (
-        np.bincount(of, weights=product, minlength=groups)
-        for product in (first * second, first * first, second * second)
-    )
-    both = np.sqrt(spread[0] * spread[1])
-    return np.asarray(np.divide(together, both, out=np.full(groups, np.nan), where=both > 0))
+class _Ranked:
+    """Spearman's correlation of scores with labels in each group; the ranks of the same labels are taken once."""
+
+    def __init__(self, labels: Floats, group: Groups, groups: int) -> None:
+        self._labels, self._group, self._groups = labels, group, groups
+        self._there = ~np.isnan(labels)
+        self._ranks: dict[tuple[int, bytes], Floats] = {}
+
+    def pooled(self, scores: Floats) -> float:
+        """In the first group, averaged over dimensions."""
+        return float(
+            np.mean([self.correlations(column, given)[0][0] for column, given in enumerate(scores.T)])
+        )
+
+    def correlations(self, column: int, given: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+        """Of one dimension, NaN where a side is constant; and whether the labels differ there."""
+        known = ~np.isnan(given) & self._there[:, column]
+        of, key = self._group[known], (column, known.tobytes())
+        if key not in self._ranks:
+            self._ranks[key] = _centred_ranks(self._labels[known, column], of, self._groups)
+        first, second = _centred_ranks(given[known], of, self._groups), self._ranks[key]
+        together, *spread = (
+            np.bincount(of, weights=product, minlength=self._groups)
+            for product in (first * second, first * first, second * second)
+        )
+        both = np.sqrt(spread[0] * spread[1])
+        rho = np.divide(together, both, out=np.full(self._groups, np.nan), where=both > 0)
+        return rho, spread[1] > 0
 
 
 def _centred_ranks(values: Floats, group: Groups, groups: int) -> Floats:
@@ -181,25 +194,26 @@ class _Readers:
         self.labels, self.systems = labels, systems
         self._made: dict[tuple[bytes, int, int], _Read] = {}
 
-    def one(self, scores: Floats, column: int, system: int = -1) -> tuple[tuple[bytes, int, int], _Read]:
-        """The reader of one dimension, in one system or (−1) in all; and the name under which it is kept."""
-        key = (np.ascontiguousarray(scores).tobytes(), column, system)
+    def one(self, scores: Floats, key: tuple[bytes, int, int]) -> _Read:
+        """The reader of one dimension, in one system or (−1) in all: scores, dimension and system are its key."""
         if key not in self._made:
+            _, column, system = key
             pair = np.column_stack([self.labels[:, column], scores])
             self._made[key] = _spearman(pair, None if system < 0 else self.systems[system])
-        return key, self._made[key]
+        return self._made[key]
 
 
 class _Known:
     """What readers find with one set of weights, each read once: policies mostly score the same answers."""
 
     def __init__(self, readers: _Readers, weights: Floats) -> None:
-        self._readers, self._weights = readers, weights
+        # A row for each unit: every reader adds up rows.
+        self._readers, self._weights = readers, np.ascontiguousarray(weights.T)
         self._read: dict[tuple[bytes, int, int], Floats] = {}
 
     def pooled(self, scores: Floats) -> Floats:
         """Dimensions × resamples."""
-        return np.stack([self._one(column, k) for k, column in enumerate(scores.T)])
+        return np.stack([self._at(column, k, [-1])[0] for k, column in enumerate(scores.T)])
 
     def inside(self, scores: Floats, size: Floats) -> Floats:
         """Inside systems, averaged by their number of units and over dimensions."""
@@ -207,21 +221,22 @@ class _Known:
         for k, column in enumerate(scores.T):
             wanted = np.where(np.isnan(column), np.nan, self._readers.labels[:, k])
             places = range(len(self._readers.systems))
-            found, differ = (
-                np.column_stack([self._one(each, k, place) for place in places]) for each in (column, wanted)
-            )
-            means.append(_weighted(found, differ, size))
+            found, differ = (np.column_stack(self._at(each, k, places)) for each in (column, wanted))
+            means.append(_weighted(found, np.isfinite(differ), size))
         return np.asarray(np.mean(means, axis=0))
 
-    def _one(self, scores: Floats, column: int, system: int = -1) -> Floats:
-        key, read = self._readers.one(scores, column, system)
-        if key not in self._read:
-            self._read[key] = read(self._weights)
-        return self._read[key]
+    def _at(self, scores: Floats, column: int, systems: Sequence[int]) -> list[Floats]:
+        """One dimension in each of the systems, or (−1) in all."""
+        content = scores.tobytes()
+        for key in ((content, column, system) for system in systems):
+            if key not in self._read:
+                self._read[key] = self._readers.one(scores, key)(self._weights)
+        return [self._read[content, column, system] for system in systems]
 
 
 def _spearman(pair: Floats, inside: Marks | None = None) -> _Read:
-    """Spearman of two columns for the bootstrap; equal rows are added up first, which is far cheaper."""
+    """Spearman of two columns for weights, a row for each unit; equal rows are added up first, which is far
+    cheaper."""
     from scipy.sparse import csr_array
 
     known = ~np.isnan(pair).any(axis=1)
@@ -229,19 +244,18 @@ def _spearman(pair: Floats, inside: Marks | None = None) -> _Read:
         known &= inside
     places = np.flatnonzero(known)
     if not len(places):
-        return lambda weights: np.full(len(weights), np.nan)
+        return lambda weights: np.full(weights.shape[1], np.nan)
     distinct, cell = np.unique(pair[places], axis=0, return_inverse=True)
     together = csr_array((np.ones(len(places)), (cell.ravel(), places)), shape=(len(distinct), len(pair)))
     statistic = correlation_statistics(["spearman"])(distinct)
-    return lambda weights: statistic(np.asarray((together @ weights.T).T))["spearman"]
+    return lambda weights: statistic(np.asarray((together @ weights).T))["spearman"]
 
 
-def _weighted(values: Floats, differ: Floats, size: Floats) -> Floats:
-    """The mean over systems by their number of units. A system in which the labels do not differ (`differ` is
-    NaN) says nothing. One in which only the scores do not tells that they know nothing there: its agreement is
-    0, not left out, or scores would gain by being blind where they agree least. Blind everywhere is no agreement
-    at all: NaN."""
-    counted = np.where(np.isfinite(differ), size, 0.0)
+def _weighted(values: Floats, differ: NDArray[np.bool_], size: Floats) -> Floats:
+    """The mean over systems by their number of units. A system in which the labels do not differ says nothing.
+    One in which only the scores do not tells that they know nothing there: its agreement is 0, not left out, or
+    scores would gain by being blind where they agree least. Blind everywhere is no agreement at all: NaN."""
+    counted = np.where(differ, size, 0.0)
     total = counted.sum(axis=1)
     sums = (np.where(np.isfinite(values), values, 0.0) * counted).sum(axis=1)
     seen = (total > 0) & np.isfinite(values).any(axis=1)
