@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.once import made_once
 
-from medjury.tables import read_rating_table
+from medjury.store.ratings import rating_frame, read_ratings
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT.parent / "shared" / "data" / "mental_health_judges"
@@ -17,14 +17,16 @@ MAPPING = ROOT / "docs" / "examples" / "mental_health_judges.yaml"
 
 
 def real_ratings(factory: pytest.TempPathFactory) -> Path:
-    """A Parquet file of every column that the five files give by their mapping. Tests only read it."""
+    """A Parquet file of every rating that the five files give by their mapping; beside it lies how many cells were
+    not rated (`not_rated.txt`). Tests only read it."""
 
     def make(place: Path) -> None:
         shutil.copy(MAPPING, place / MAPPING.name)
         for file in DATA.glob("*.csv"):
             (place / file.name).symlink_to(file)
-        frame, _ = read_rating_table(place / MAPPING.name)
-        frame.write_parquet(place / "ratings.parquet")
+        imported = read_ratings(place / MAPPING.name, on_bad="unscored")
+        rating_frame(imported.ratings).write_parquet(place / "ratings.parquet")
+        (place / "not_rated.txt").write_text(str(imported.report.not_rated))
 
     return made_once(factory, "mental-health", make) / "ratings.parquet"
 

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 import json
-import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.mental_health import DATA, real_ratings
 
 from medjury.cli import main
 
-ROOT = Path(__file__).parents[2]
-DATA = ROOT.parent / "shared" / "data"
-JUDGES = DATA / "mental_health_judges"
 
-
-@pytest.mark.skipif(not JUDGES.is_dir(), reason="the mental-health ratings are not on this machine")
+@pytest.mark.skipif(not DATA.is_dir(), reason="the mental-health ratings are not on this machine")
 def test_four_judges_per_attribute_and_level_come_from_one_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.copy(ROOT / "docs" / "examples" / "mental_health_judges.yaml", tmp_path)
-    for file in JUDGES.glob("*.csv"):
-        (tmp_path / file.name).symlink_to(file)
     status = main(
         [
-            "agreement", str(tmp_path / "mental_health_judges.yaml"), "--reference", "human", "--compare",
+            "agreement", str(real_ratings(tmp_path_factory)), "--reference", "human", "--compare",
             "claude,gemini,gpt-4o,o4-mini", "--scale", "1", "5", "--level", "both", "--jury", "mean",
             "--resamples", "100", "--json",
         ]

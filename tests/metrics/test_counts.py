@@ -8,7 +8,7 @@ from itertools import pairwise
 import jiwer
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.metrics.some_texts import ANYTHING
 
@@ -17,7 +17,6 @@ from medjury.texts.metrics._counts import COLUMNS, GROUPS, count, links, shared
 from medjury.texts.transcripts import split_words
 
 
-@settings(max_examples=200, deadline=None)
 @given(ANYTHING, ANYTHING)
 def test_any_pair_is_counted(said: str, heard: str) -> None:
     counts = count([said], [heard])
@@ -31,7 +30,6 @@ def test_any_pair_is_counted(said: str, heard: str) -> None:
     assert len(found) == hits and all(one < other for one, other in pairwise(found))
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from("abc"), min_size=1), st.lists(st.sampled_from("abc"), min_size=1))
 def test_of_equally_good_alignments_it_takes_the_one_of_jiwer(said: list[str], heard: list[str]) -> None:
     counts = count([" ".join(said)], [" ".join(heard)], ["words"])
@@ -52,15 +50,15 @@ def changed(words: list[str], share: float, generator: random.Random) -> list[st
     return out
 
 
-def test_a_turn_of_a_hundred_thousand_words_is_counted() -> None:
+def test_a_turn_of_thirty_thousand_words_is_counted() -> None:
     generator = random.Random(1)
-    words = [f"w{int(generator.paretovariate(0.6)) % 20000}" for _ in range(100_000)]
+    words = [f"w{int(generator.paretovariate(0.6)) % 20000}" for _ in range(30_000)]
     heard = changed(words, 0.1, generator)
     counts = count([" ".join(words)], [" ".join(heard)], ["words", "bleu", "rouge", "chrf_words"])
     edits = sum(int(counts[name][0]) for name in ("substitutions", "deletions", "insertions"))
-    assert counts["reference_words"][0] == 100_000
-    assert 0 < edits < 12_000
-    assert counts["hits"][0] + counts["substitutions"][0] + counts["deletions"][0] == 100_000
+    assert counts["reference_words"][0] == 30_000
+    assert 0 < edits < 3_600
+    assert counts["hits"][0] + counts["substitutions"][0] + counts["deletions"][0] == 30_000
     assert counts["longest_common"][0] >= counts["hits"][0]
 
 

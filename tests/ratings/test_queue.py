@@ -128,8 +128,7 @@ async def test_any_number_of_rows_is_stored_whole_and_in_order(
         for place in range(number)
     ]
     replies = {f"call-{place}": Reply(f"text {place}", seconds=place / 3) for place in range(number)}
-    for key in replies:
-        assert await desk.find_or_claim(key) is None
+    assert set(await asyncio.gather(*map(desk.find_or_claim, replies))) == {None}
     await asyncio.gather(
         desk.write_ratings(
             "first", given, (), [Question(each.key, "q", f"call-{n}") for n, each in enumerate(given)]
@@ -138,7 +137,7 @@ async def test_any_number_of_rows_is_stored_whole_and_in_order(
     )
     await desk.write_ratings("first", given, (), [Question(given[0].key, "q", "another")])  # nothing new
     assert list(store.ratings("first")) == given
-    found = [await desk.find_or_claim(key) for key in replies]
+    found = await asyncio.gather(*map(desk.find_or_claim, replies))
     assert found == [replace(reply, cost=0.5) for reply in replies.values()]
     questions = store.in_transaction(lambda each: each.find_questions([row.key for row in given]))
     assert sorted((each.unit, each.reply) for each in questions) == [

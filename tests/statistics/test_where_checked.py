@@ -31,7 +31,12 @@ def _trees() -> dict[Path, ast.Module]:
 
 
 def _words(node: ast.expr) -> set[str]:
-    return set(re.findall(r"\w+", ast.unparse(node)))
+    """The names in an annotation, also where it is a text."""
+    parts = [
+        getattr(each, "id", None) or getattr(each, "attr", None) or getattr(each, "value", None)
+        for each in ast.walk(node)
+    ]
+    return {word for part in parts if isinstance(part, str) for word in re.findall(r"\w+", part)}
 
 
 @cache

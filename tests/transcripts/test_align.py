@@ -102,13 +102,13 @@ def test_mixed_scripts_are_aligned_where_they_can_be() -> None:
     assert other.missed == (0,) and other.spurious == (0,) and "script" in other.notes[0]
 
 
-def test_a_turn_of_a_hundred_thousand_words() -> None:
+def test_a_turn_of_thirty_thousand_words() -> None:
     few = ["pain", "in", "the", "left", "arm", "since", "last", "week", "and", "not", "better"]
-    words = [few[number % 11] + few[number // 11 % 11] for number in range(100_000)]
+    words = [few[number % 11] + few[number // 11 % 11] for number in range(30_000)]
     gold = turns("Before that.", " ".join(words), "And after.")
     assert pairs(align(gold, turns("before that", " ".join(words[5:]), "and after"))) == [
         ((0,), (0,)), ((1,), (1,)), ((2,), (2,))]  # fmt: skip
-    pieces = [" ".join(words[at : at + 2000]) for at in range(0, 100_000, 2000)]
+    pieces = [" ".join(words[at : at + 600]) for at in range(0, 30_000, 600)]
     (match,) = align(turns(" ".join(words)), turns(*pieces)).matches
     assert match.asr_indices == tuple(range(50)) and match.similarity == 1.0
 
