@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import re
 from pathlib import Path
 
 import pytest
-from tests.remembered import RememberedAgreement
+from tests.remembered import Remembered
 from tests.report.planted import planted_frame, write_run
 
 from medjury.cli import main
@@ -25,17 +23,15 @@ class Reader:
         self.folder = write_run(folder, frame, report={"resamples": 50, "seed": 1})
         (self.folder / "audit.jsonl").touch()
         self.heard: dict[tuple[str, ...], str] = {}
-        self.agreement = RememberedAgreement()
+        self.remembered = Remembered()
 
     def told(self, command: str, *words: str, width: str = "") -> str:
         key = (command, *words, width)
         if key not in self.heard:
-            out = io.StringIO()
-            with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(out):
+            with pytest.MonkeyPatch.context() as patch:
                 patch.setenv("MEDJURY_WIDTH", width)
-                patch.setattr("medjury.analysis.agreement.agreement", self.agreement)
-                assert main([command, str(self.folder), *words]) == 0
-            self.heard[key] = out.getvalue()
+                status, self.heard[key] = self.remembered.command(command, str(self.folder), *words)
+            assert status == 0
         return self.heard[key]
 
 

@@ -5,10 +5,8 @@ development, repeats, and a jury that lacks some scores; once its rows are store
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import html
-import io
 import json
 import re
 from collections.abc import Iterator
@@ -17,10 +15,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from tests.remembered import RememberedAgreement
+from tests.remembered import Remembered
 from tests.report.planted import planted_frame, rules, write_run
 
-from medjury.cli import main
 from medjury.instruments import load_instrument
 from medjury.statistics import Estimate, shown
 from medjury.store.runs import ManifestInstrument
@@ -75,7 +72,7 @@ class Run:
 
     def __init__(self, folder: Path, *, stored: bool) -> None:
         self.heard: dict[tuple[str, ...], str] = {}
-        self.agreement = RememberedAgreement()
+        self.remembered = Remembered()
         instrument = ManifestInstrument.of(load_instrument("note_quality"))
         self.folder = write_run(
             folder,
@@ -92,7 +89,7 @@ class Run:
                 minimum_cases=15,
                 severe_dimensions=PARTS,
             ),
-            report={"resamples": 200, "seed": 3, "system_vendors": {"alpha": "acme", "beta": "bolt"}},
+            report={"resamples": 100, "seed": 3, "system_vendors": {"alpha": "acme", "beta": "bolt"}},
         )
         (self.folder / "audit.jsonl").touch()
         assert self.said("report").startswith("Report: ")
@@ -104,17 +101,9 @@ class Run:
         """What a command prints for this run; each is run once."""
         if words not in self.heard:
             name, *others = words
-            out = io.StringIO()
-            with (
-                contextlib.redirect_stdout(out),
-                contextlib.redirect_stderr(io.StringIO()),
-                pytest.MonkeyPatch.context() as patch,
-            ):
-                patch.setattr("medjury.analysis.agreement.agreement", self.agreement)
-                status = main([*name.split(), str(self.folder), *others])
+            status, self.heard[words] = self.remembered.command(*name.split(), str(self.folder), *others)
             # Without its study file nobody can compare the scores of a run with their replies.
             assert status == (1 if words == ("runs verify",) else 0), words
-            self.heard[words] = out.getvalue()
         return self.heard[words]
 
     def told(self, *words: str) -> Any:

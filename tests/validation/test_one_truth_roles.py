@@ -5,9 +5,7 @@ the gate, of agreement, calibration, estimate, triage and rank."""
 
 from __future__ import annotations
 
-import contextlib
 import csv
-import io
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -17,10 +15,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.remembered import RememberedAgreement
+from tests.remembered import Remembered
 from tests.report.planted import planted_frame, write_run
 
-from medjury.cli import main
 from medjury.validation import validate
 
 CASES = 70
@@ -73,7 +70,8 @@ def folder_of(place: Path, frame: pl.DataFrame, **humans: Any) -> Path:
         "consensus": "majority",
         **humans,
     }
-    made = write_run(place, with_juries(frame), humans=stated, jury=juries[0], juries=juries)
+    few = {"resamples": 100}
+    made = write_run(place, with_juries(frame), humans=stated, jury=juries[0], juries=juries, report=few)
     (made / "audit.jsonl").touch()
     return made
 
@@ -83,23 +81,19 @@ class Told:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.agreement = RememberedAgreement()
+        self.remembered = Remembered()
+        self.heard: dict[tuple[str, ...], Any] = {}
 
     def said(self, *words: str, status: int | None = 0) -> str:
         name, *others = words
-        out = io.StringIO()
-        with (
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(io.StringIO()),
-            pytest.MonkeyPatch.context() as patch,
-        ):
-            patch.setattr("medjury.analysis.agreement.agreement", self.agreement)
-            ended = main([*name.split(), str(self.folder), *others])
+        ended, said = self.remembered.command(*name.split(), str(self.folder), *others)
         assert status is None or ended == status, words
-        return out.getvalue()
+        return said
 
     def told(self, *words: str) -> Any:
-        return json.loads(self.said(*words, "--json", status=None))
+        if words not in self.heard:
+            self.heard[words] = json.loads(self.said(*words, "--json", status=None))
+        return self.heard[words]
 
     def table(self, name: str) -> list[dict[str, str]]:
         with (self.folder / "tables" / f"{name}.csv").open(newline="") as file:
