@@ -42,7 +42,7 @@ from medjury.judging import AdaptiveJury, AdaptiveRule, Judge
 from medjury.models import Gate, MemoryCache, Scripted
 from medjury.tables import rating_table
 
-QUICK = {"reference": ["panel"], "resamples": 200, "draws": 100}
+QUICK = {"reference": ["panel"], "resamples": 100, "draws": 60}
 
 
 def table_of(frame: pl.DataFrame) -> JuryTable:
@@ -450,6 +450,8 @@ def test_one_face_for_the_result() -> None:
     assert found.find(kind="dimension", dimension="clarity").loss == found.dimensions[1].loss
     assert json.loads(found.to_json())["rows"][1]["loss"] == found.adaptive.loss.value
     assert found.verdict in found.text()
-    wide = simulate_jury(planted_votes(cases=60), confidence=0.99, **QUICK).adaptive.loss
-    narrow = simulate_jury(planted_votes(cases=60), confidence=0.8, **QUICK).adaptive.loss
+    wide = simulate_jury(planted_votes(cases=60), confidence=0.99, **QUICK | {"resamples": 200}).adaptive.loss
+    narrow = simulate_jury(
+        planted_votes(cases=60), confidence=0.8, **QUICK | {"resamples": 200}
+    ).adaptive.loss
     assert wide.low < narrow.low <= narrow.high < wide.high

@@ -8,6 +8,7 @@ import io
 import pytest
 from tests.recipes.designs import RUNS
 from tests.recipes.offline import run_demonstration, run_recipe
+from tests.remembered import Remembered
 
 from medjury.cli import main
 from medjury.tables import open_run
@@ -16,7 +17,7 @@ LINES, COLUMNS = 60, "100"
 FEW = ("--resamples", "50")  # how often to resample changes no line
 OF_RUNS = (
     ("agreement", *FEW),
-    ("agreement", "--pairs"),
+    ("agreement", "--pairs", *FEW),
     ("rank", *FEW),
     ("calibrate report", *FEW),
     ("audit", *FEW),
@@ -68,11 +69,12 @@ def test_no_command_prints_more_than_one_screen_of_a_run(
     )
     folder = base / "runs" / run
     first = open_run(folder).counted[0].name
-    answered = 0
+    answered, remembered = 0, Remembered()
     for command, *options in (*OF_RUNS, ("compare", str(folder), *FEW)):
         words = (*command.split(), str(folder), *(first if each == "FIRST" else each for each in options))
         for width in (COLUMNS, "") if run == "demonstration" and command == "agreement" else (COLUMNS,):
-            status, text = printed(monkeypatch, width, *words)
+            with remembered.in_place():
+                status, text = printed(monkeypatch, width, *words)
             assert status != 1, words
             assert len(text.splitlines()) <= LINES, (words, width)
             if width:
@@ -90,10 +92,10 @@ def test_no_other_command_prints_more_than_one_screen(command: str, monkeypatch:
 def test_what_was_left_out_is_printed_by_all(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = run_recipe(tmp_path_factory, "pdsqi9") / "runs" / "pdsqi9"
-    for words in (("agreement", str(folder), "--pairs"), ("calibrate", "report", str(folder), *FEW),
+    folder, remembered = run_recipe(tmp_path_factory, "pdsqi9") / "runs" / "pdsqi9", Remembered()
+    for words in (("agreement", str(folder), "--pairs", *FEW), ("calibrate", "report", str(folder), *FEW),
                   ("gate", str(folder), *FEW)):  # fmt: skip
-        _, short = printed(monkeypatch, "", *words)
-        _, whole = printed(monkeypatch, "", *words, "--all")
+        with remembered.in_place():
+            (_, short), (_, whole) = (printed(monkeypatch, "", *words, *more) for more in ((), ("--all",)))
         assert "--all" in short.splitlines()[-1], words
         assert len(whole.splitlines()) > 200, words

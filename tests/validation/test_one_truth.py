@@ -23,7 +23,7 @@ from medjury.statistics import Estimate, shown
 from medjury.store.runs import ManifestInstrument
 from medjury.validation import validate
 
-CASES, DEVELOPMENT, VISITS = 120, 12, 3
+CASES, DEVELOPMENT, VISITS = 72, 12, 2
 SYSTEMS = ("alpha", "beta")
 PARTS = ("accuracy", "completeness", "clarity")
 LABELS = {each.name: each.label for each in ManifestInstrument.of(load_instrument("note_quality")).dimensions}
