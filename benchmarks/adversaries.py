@@ -3,10 +3,11 @@ a part of the cases may be, as long as the verdict's scope leaves that part out)
 90 %). Each is a judge of a real study: registered, run and judged by the gate.
 
 `ADVERSARY_SEEDS` sets another number of seeds, `ADVERSARIES` names some of the juries: "constant; random; good".
-`WRITE_TABLES=1` writes the table to docs/tables/planted-juries.md."""
+`WRITE_TABLES=1` writes docs/tables/planted-juries.csv, and beside it the page that shows what stands out."""
 
 from __future__ import annotations
 
+import csv
 import os
 import tempfile
 from collections import Counter
@@ -24,6 +25,10 @@ MOST_BAD, FEWEST_GOOD = 0.05, 0.90
 TABLES = Path(__file__).parents[1] / "docs" / "tables"
 ON_REQUEST = True
 NAME = "planted-juries.md"
+COLUMNS = (
+    "kind", "jury", "cases and clinicians", "validated", "bad part left out", "bad part not known", "auxiliary",
+    "not validated", "not met, or why",
+)  # fmt: skip
 
 
 @dataclass(eq=False)
@@ -93,7 +98,7 @@ def run() -> Iterator[dict[str, Any]]:
                     counts[name].add(verdict)
         if os.environ.get("WRITE_TABLES"):  # after each seed: who stops it keeps what was measured
             TABLES.mkdir(parents=True, exist_ok=True)
-            (TABLES / NAME).write_text(_page(list(counts.values())), encoding="utf-8")
+            write(TABLES / NAME, [_cells(count) for count in counts.values()])
     for count in counts.values():
         yield _row(count)
 
@@ -120,47 +125,78 @@ def _row(count: Count) -> dict[str, Any]:
     }
 
 
-def _page(counts: list[Count]) -> str:
-    """The tables in Markdown."""
-    lines = [
-        "# Planted juries: all kinds",
-        "",
-        f"Made by `WRITE_TABLES=1 python -m benchmarks adversaries`: {counts[0].seeds} studies of each kind, with "
-        "cases, clinicians' ratings and scores in files, registered, run and judged by the gate. Juries on the "
-        "same cases are judges of one study. What the words and rules mean is in",
-        "[How far can I trust this jury?](../trusting-a-jury.md).",
-        "",
-        "A jury that is bad for a part of the cases may be VALIDATED for the rest: that part then *fails* or is "
-        "*not known*, and the verdict's scope leaves it out.",
-        "",
-        "| bad jury | VALIDATED, its bad part included | VALIDATED, its bad part left out | AUXILIARY | "
-        "NOT VALIDATED | what is not met, and how often |",
-        "|---|---|---|---|---|---|",
-    ]
-    for each in (count for count in counts if count.kind.sort == "bad"):
-        left_out = f"{each.outside} fails, {each.open} not known" if each.kind.parts else ""
-        lines.append(
-            f"| {each.kind.name} | {each.whole} | {left_out} | {each.words['AUXILIARY']} | "
-            f"{each.words['NOT VALIDATED']} | {each.caught_by} |"
-        )
-    lines += [
-        "",
-        "| suspect, and not to be told apart | VALIDATED | AUXILIARY | NOT VALIDATED | why |",
-        "|---|---|---|---|---|",
-    ]
-    for each in (count for count in counts if count.kind.sort == "argued"):
-        lines.append(
-            f"| {each.kind.name} | {each.validated} | {each.words['AUXILIARY']} | {each.words['NOT VALIDATED']} | "
-            f"{each.kind.argued} |"
-        )
-    lines += [
-        "",
-        "| good jury | cases and clinicians | VALIDATED | AUXILIARY | NOT VALIDATED | what was not met |",
-    ]
-    lines += ["|---|---|---|---|---|---|"]
-    for each in (count for count in counts if count.kind.good):
-        lines.append(
-            f"| {each.kind.name} | {each.kind.setting.name} | {each.validated} | {each.words['AUXILIARY']} | "
-            f"{each.words['NOT VALIDATED']} | {each.caught_by} |"
-        )
-    return "\n".join(lines) + "\n"
+def _cells(count: Count) -> dict[str, str]:
+    """The row of the file for one kind. `validated` counts those whose bad part is in the scope."""
+    kind, words = count.kind, count.words
+    left_out = (count.outside, count.open) if kind.parts else ("", "")
+    values = (
+        kind.sort, kind.name, kind.setting.name, count.whole, *left_out, words["AUXILIARY"], words["NOT VALIDATED"],
+        kind.argued or count.caught_by,
+    )  # fmt: skip
+    return dict(zip(COLUMNS, map(str, values), strict=True))
+
+
+def read(page: Path) -> list[dict[str, str]]:
+    """The rows in the file beside the page."""
+    with page.with_suffix(".csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def write(page: Path, rows: list[dict[str, str]]) -> None:
+    """The file with every row, and the page that shows what stands out."""
+    with page.with_suffix(".csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+    page.write_text(text(rows), encoding="utf-8")
+
+
+def text(rows: list[dict[str, str]]) -> str:
+    """The page: row by row the kinds whose word was not always the one that is meant, and the others' names."""
+    of = {sort: [row for row in rows if row["kind"] == sort] for sort in ("bad", "argued", "good")}
+    counted = ("validated", "bad part left out", "bad part not known", "auxiliary", "not validated")
+    seeds = sum(int(rows[0][name] or 0) for name in counted)
+    found_out = [row for row in of["bad"] if row["not validated"] == str(seeds)]
+    validated = [row for row in of["good"] if row["validated"] == str(seeds)]
+
+    def table(shown: list[dict[str, str]], *columns: str) -> list[str]:
+        lines = [columns, ("---",) * len(columns), *(tuple(row[name] for name in columns) for row in shown)]
+        return [f"| {' | '.join(line)} |" for line in lines]
+
+    def names(shown: list[dict[str, str]]) -> str:
+        return "; ".join(row["jury"] for row in shown)
+
+    return "\n".join(
+        [
+            "# Planted juries: all kinds",
+            "",
+            f"Made by `WRITE_TABLES=1 python -m benchmarks adversaries`: {seeds} studies of each kind, with cases, "
+            "clinicians' ratings and scores in files, registered, run and judged by the gate.",
+            "[Every row as a file](planted-juries.csv), with the rules that each did not meet and how often. What "
+            "the words and rules mean: [How far can I trust this jury?](../trusting-a-jury.md).",
+            "",
+            f"## {len(of['bad'])} bad juries",
+            "",
+            "A jury that is bad for a part of the cases may be VALIDATED for the rest: that part then fails (*left "
+            "out*) or is *not known*, and the verdict's scope leaves it out. `validated` counts those with the bad "
+            "part included.",
+            "",
+            *table([row for row in of["bad"] if row not in found_out], "jury", *counted, "not met, or why"),
+            "",
+            f"NOT VALIDATED in all {seeds} studies ({len(found_out)}): {names(found_out)}.",
+            "",
+            "## Suspect, and not to be told apart",
+            "",
+            *table(of["argued"], "jury", "validated", "auxiliary", "not validated", "not met, or why"),
+            "",
+            f"## {len(of['good'])} good juries",
+            "",
+            *table(
+                [row for row in of["good"] if row not in validated],
+                "jury", "cases and clinicians", "validated", "auxiliary", "not validated", "not met, or why",
+            ),
+            "",
+            f"VALIDATED in all {seeds} studies ({len(validated)}): {names(validated)}.",
+            "",
+        ]
+    )  # fmt: skip
