@@ -127,7 +127,12 @@ def fewer(table: Table, name: str, against: str) -> float:
 def run() -> Iterator[dict[str, Any]]:
     """One row per claim: name, ours, peer, ratio, target, holds."""
     print(f"{STUDIES} reviews of {ANSWERS} answers, {RATINGS} ratings each")
-    told = [f"{STUDIES:,} reviews of {ANSWERS:,} answers, {RATINGS} ratings each.\n"]
+    told = [
+        f"{STUDIES:,} reviews of {ANSWERS:,} answers, {RATINGS} ratings each. *At most*: what the best queue "
+        "could save.\n",
+        f"| {' | '.join(HEAD)} |",
+        "|---" * len(HEAD) + "|",
+    ]
     for title, source in SOURCES.items():
         if title.startswith("real") and not _real_judges.there():
             print(f"{title}: skipped, {_real_judges.DATA} is not there")
@@ -136,11 +141,11 @@ def run() -> Iterator[dict[str, Any]]:
         best = limits(source.everything(), RATINGS / ANSWERS)
         for name, alone in AIMS.items():
             yield from _claims(title, name, alone, table, best[name], source.promised)
-        told.append(_table(title, table, best))
+        told += _rows(title, table, best)
     hidden = sorted(coverage(each, STUDIES, FIRST_SEED) for each in SETTINGS)
     yield _row("errors hide where reading is seldom: worst coverage", hidden[0], f"of {len(SETTINGS)} settings",
                f"median {np.median(hidden):.1%}", ">= 93 %", hidden[0] >= LOWEST)  # fmt: skip
-    told.append(_told_of_hidden(hidden))
+    told += ["", _told_of_hidden(hidden)]
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     page = f"{before}{BEGIN}\n\n" + "\n".join(told) + f"\n{END}{rest.partition(END)[2]}"
     PAGE.write_text(page, encoding="utf-8")
@@ -181,28 +186,23 @@ def _row(name: str, ours: float, peer: str, ratio: str, target: str, holds: bool
     }
 
 
-def _table(title: str, table: Table, best: Mapping[str, Limit]) -> str:
+HEAD = (
+    "answers", "of all answers", "truth", "queue: coverage (width)", "unweighted: coverage (bias)",
+    "random review: coverage (width)", "fewer ratings", "random review with the jury's help: coverage (width)",
+    "fewer ratings", "at most (beside the jury's help)",
+)  # fmt: skip
+
+
+def _rows(title: str, table: Table, best: Mapping[str, Limit]) -> list[str]:
     truth = truths_of(title)
-    lines = [
-        f"**{title[0].upper()}{title[1:]}**\n",
-        "| of all answers | truth | queue: coverage | width | unweighted: coverage | bias "
-        "| random review: coverage | width | fewer ratings "
-        "| random review with the jury's help: coverage | width | fewer ratings |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    lines = []
     for name, alone in AIMS.items():
         own, plain = table["queue", name], table["queue, unweighted", alone]
-        random, helped = table["random", alone], table["random", name]
-        cells = [name, f"{truth[name]:.3f}", f"{own['coverage']:.1%}", f"{own['width']:.3f}",
-                 f"{plain['coverage']:.1%}", f"{plain['bias']:+.3f}",
-                 f"{random['coverage']:.1%}", f"{random['width']:.3f}", f"**{fewer(table, name, alone):.0%}**",
-                 f"{helped['coverage']:.1%}", f"{helped['width']:.3f}",
-                 f"{fewer(table, name, name):.0%}"]  # fmt: skip
+        random, helped, most = table["random", alone], table["random", name], best[name]
+        cells = [title, name, f"{truth[name]:.3f}", f"{own['coverage']:.1%} ({own['width']:.3f})",
+                 f"{plain['coverage']:.1%} ({plain['bias']:+.3f})",
+                 f"{random['coverage']:.1%} ({random['width']:.3f})", f"**{fewer(table, name, alone):.0%}**",
+                 f"{helped['coverage']:.1%} ({helped['width']:.3f})", f"{fewer(table, name, name):.0%}",
+                 f"{most.alone:.0%} ({most.beside_help:.0%})"]  # fmt: skip
         lines.append(f"| {' | '.join(cells)} |")
-    said = "; ".join(
-        f"{name} {each.alone:.0%} ({each.for_all:.0%} if one queue serves all three, {each.with_dangerous:.0%} if "
-        f"it reads all dangerous ones too), {each.beside_help:.0%} beside one with the jury's help"
-        for name, each in best.items()
-    )
-    lines.append(f"\nNo queue can save more than, beside a random review: {said}.\n")
-    return "\n".join(lines)
+    return lines
