@@ -337,19 +337,17 @@ def text(cells: Iterable[Cell]) -> str:
         "",
         "### By statistic",
         "",
-        "| statistic | cells | refused | studies | lowest % | highest % |",
-        "|---|---|---|---|---|---|",
+        "| statistic | cells | refused | studies | held % |",
+        "|---|---|---|---|---|",
     ]
     # "kappa, clinicians" and "kappa, jury" are one statistic in several places.
     for name in sorted({_statistic(cell) for cell in intervals}):
         of_it = [cell for cell in intervals if _statistic(cell) == name]
         shares = [float(cell["percent"]) for cell in of_it if cell["percent"]]
         studies = sorted({int(cell["studies"]) for cell in of_it})
-        lines.append(
-            f"| `{name}` | {len(of_it)} | {len(of_it) - len(shares)} | "
-            f"{' to '.join(dict.fromkeys((str(studies[0]), str(studies[-1]))))} | "
-            + (f"{min(shares):.1f} | {max(shares):.1f} |" if shares else "refused | refused |")
-        )
+        held = f"{min(shares):.1f}–{max(shares):.1f}" if shares else "refused"
+        drawn = "–".join(dict.fromkeys((str(studies[0]), str(studies[-1]))))
+        lines.append(f"| `{name}` | {len(of_it)} | {len(of_it) - len(shares)} | {drawn} | {held} |")
     lines += [
         "",
         f"### Every cell outside {SHOWN_BELOW:g} to {SHOWN_ABOVE:g} %",
@@ -365,9 +363,13 @@ def text(cells: Iterable[Cell]) -> str:
         "",
         f"The level is 5 %, and {100 * ERROR:g} % the limit. The margin is {MARGIN:g}.",
         "",
-        "| design | n | studies | % called |",
+        f"| design | {' | '.join(f'n = {n}' for n in SIZES)} |",
         "|---|---|---|---|",
-        *(f"| {cell['design']} | {cell['n']} | {cell['studies']} | {cell['percent']} |" for cell in errors),
+        *(
+            f"| {name} | " + " | ".join(f"{cell['percent']} % of {cell['studies']}" for cell in of_it) + " |"
+            for name in TESTS
+            if (of_it := [cell for cell in errors if cell["design"] == name])
+        ),
     ]
     return "\n".join(lines)
 

@@ -106,10 +106,10 @@ def test_every_cell_is_in_the_file_and_a_summary_between_the_markers(page: Path)
         "18 cells" in written
         and "In 6 the interval is refused. Of the other 12 cells 6 lie between" in written
     )
-    assert "| `kappa` | 6 | 0 | 100 | 95.0 | 95.0 |" in written
-    assert "| `rmse` | 6 | 6 | 100 | refused | refused |" in written
+    assert "| `kappa` | 6 | 0 | 100 | 95.0–95.0 |" in written
+    assert "| `rmse` | 6 | 6 | 100 | refused |" in written
     assert "| Four answers to a case | `mae` | 20 | 100 | 100.0 |" in written
-    assert "| three clinicians, one answer to a case | 20 | 200 | 4.0 |" in written
+    assert "| three clinicians, one answer to a case | 4.0 % of 200 |" in written
 
 
 def test_the_page_shows_other_studies_than_those_on_which_methods_were_chosen() -> None:
@@ -127,7 +127,7 @@ def test_cells_that_are_simulated_again_take_their_places(page: Path) -> None:
     assert [(cell["design"], cell["n"], cell["studies"], cell["percent"]) for cell in changed] == [
         ("One answer to a case", "50", "2000", "96.5")
     ]
-    assert "| `kappa` | 6 | 0 | 100 to 2000 | 95.0 | 96.5 |" in page.read_text(encoding="utf-8")
+    assert "| `kappa` | 6 | 0 | 100–2000 | 95.0–96.5 |" in page.read_text(encoding="utf-8")
     put_in(page, cells_of(BY_NAME["Six systems"], n, {"mae": [100, 95, 0.5]}, 100))
     assert len(read(page)) == len(before) + 1, "a design that the file lacked"
     with pytest.raises(SystemExit, match="there is no cell 'One answer 20'"):
