@@ -145,9 +145,9 @@ def drawn(
 class Tables:
     """The rows of each table, in Markdown."""
 
-    error: list[str] = field(default_factory=list)
+    error: list[tuple[str, str, str]] = field(default_factory=list)
     beyond: list[str] = field(default_factory=list)
-    power: list[str] = field(default_factory=list)
+    power: list[tuple[str, str, str]] = field(default_factory=list)
     scope: list[str] = field(default_factory=list)
 
 
@@ -182,7 +182,7 @@ def _errors(line: Line, tables: Tables) -> Iterator[dict[str, Any]]:
                 for seed in range(studies)
             )
             share = passed / studies
-            shares.append(f"{100 * share:.1f} %{' (careful)' if share < CAREFUL else ''}")
+            shares.append(f"{100 * share:.1f}")
             yield _row(
                 f"{line.name}, {where}, {cases:,} cases",
                 f"{passed} of {studies}",
@@ -192,7 +192,7 @@ def _errors(line: Line, tables: Tables) -> Iterator[dict[str, Any]]:
                 # Beyond the target by more than the luck of so few studies.
                 share <= MOST + 2 * (MOST * (1 - MOST) / studies) ** 0.5 * (studies < STUDIES),
             )
-        tables.error.append(f"| `{line.name}` | {where} | {' | '.join(shares)} |")
+        tables.error.append((f"`{line.name}`", where, ", ".join(shares)))
 
 
 def _studies(line: Line, cases: int) -> int:
@@ -247,7 +247,7 @@ def _power(tables: Tables) -> Iterator[dict[str, Any]]:
                     )
                     for seed in range(studies)
                 )
-                shares.append(f"{100 * passed / studies:.0f} %")
+                shares.append(f"{100 * passed / studies:.0f}")
             yield {
                 "name": f"power: {name}, {where}",
                 "ours": " ".join(shares),
@@ -256,7 +256,7 @@ def _power(tables: Tables) -> Iterator[dict[str, Any]]:
                 "target": "",
                 "holds": None,
             }
-            tables.power.append(f"| {name} | {where} | {' | '.join(shares)} |")
+            tables.power.append((name, where, ", ".join(shares)))
 
 
 COLUMNS = {"specialty": 6, "site": 5, "age group": 4, "language": 3, "ward": 3}
@@ -336,14 +336,25 @@ def _row(name: str, ours: str, peer: str, share: float, target: str, holds: bool
     }
 
 
+def _crossed(first: str, cells: list[tuple[str, str, str]]) -> tuple[str, list[str]]:
+    """Head and rows of a table with a column for each kind of cases and clinicians."""
+    shown = {(name, where): numbers for name, where, numbers in cells}
+    columns = [where for where in WORLDS if any(where == each for _, each, _ in cells)]
+    rows = [
+        f"| {name} | {' | '.join(shown.get((name, where), '') for where in columns)} |"
+        for name in dict.fromkeys(name for name, _, _ in cells)
+    ]
+    return f"| {first} | {' | '.join(columns)} |", rows
+
+
 def _page(tables: Tables) -> str:
     """The tables in Markdown."""
     parts = (
         (
-            "A jury exactly at the limit of a line passes it in so many studies; 5 % is meant, and below 2 % the "
-            "line is too careful. Where the bound is resampled, a third as many studies of 1,000 cases were drawn.",
-            "| line | cases and clinicians | 100 cases | 300 | 1,000 |",
-            tables.error,
+            "A jury exactly at the limit of a line passes it in so many % of studies with 100, 300 and 1,000 "
+            "cases; 5 % is meant, and below 2 % the line is too careful. Where the bound is resampled, a third as "
+            "many studies of 1,000 cases were drawn.",
+            *_crossed("line", tables.error),
         ),
         (
             "A jury beyond a limit by a fifth of it (clinicians by a tenth), with 6,000 answers.",
@@ -351,10 +362,9 @@ def _page(tables: Tables) -> str:
             tables.beyond,
         ),
         (
-            "So often all seven lines hold for a good jury. Danger decides: a quarter of the answers are "
-            "dangerous, or 5 %.",
-            "| jury | cases and clinicians | 100 cases | 200 | 400 | 800 | 1,600 |",
-            tables.power,
+            "In so many % of studies with 100, 200, 400, 800 and 1,600 cases all seven lines hold for a good "
+            "jury. Danger decides: a quarter of the answers are dangerous, or 5 %.",
+            *_crossed("jury", tables.power),
         ),
         (
             "The scope. Of a good jury every part must hold; a part in which the jury ignores the answer must not.",
