@@ -117,7 +117,7 @@ $(INTEROP)/.installed: requirements/interop.txt pyproject.toml
 
 # Inspect leaves a stream open, which is noticed when everything ends.
 test-interop: $(INTEROP)/.installed ## run the tests of exchange with HELM, Inspect, deepeval, MLflow and MCP, with these programs
-	PYTHONPATH=src $(INTEROP)/bin/python -m pytest -W "ignore:Unclosed <MemoryObject:ResourceWarning" tests/suites/exchange tests/programs "tests/test_docs.py::test_a_page_does_what_it_says[interop]" $(OPTIONS)
+	PYTHONPATH=$(CURDIR)/src $(INTEROP)/bin/python -m pytest -W "ignore:Unclosed <MemoryObject:ResourceWarning" tests/suites/exchange tests/programs "tests/test_docs.py::test_a_page_does_what_it_says[interop]" $(OPTIONS)
 
 # Ray too has an environment of its own, with what is learned beside it: judges in process and learned metrics are put
 # on workers. `python -m benchmarks ray workers` measures in it, and takes longer.

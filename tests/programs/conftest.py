@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from tests.loopback import LoopbackServer
 from tests.passports.conftest import passport, run, server, validated
 from tests.passports.passported import as_clinicians, row
 
+from medjury.cli import main
 from medjury.in_use.programs import CardJury
 
 __all__ = ["passport", "run", "server", "validated"]
@@ -41,6 +44,17 @@ def answers(recorded: bytes, tmp_path: Path) -> Path:
     file = tmp_path / "answers.jsonl"
     file.write_bytes(recorded)
     return file
+
+
+@pytest.fixture
+def signed(run: Path, tmp_path: Path) -> tuple[Path, Path]:
+    """A card with a signature, and the key that made it."""
+    if shutil.which("ssh-keygen") is None:
+        pytest.skip("ssh-keygen is not here")
+    key, file = tmp_path / "key", tmp_path / "signed.json"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
+    assert main(["passport", "make", str(run), "--out", str(file), "--sign", str(key)]) == 0
+    return file, key.with_suffix(".pub")
 
 
 @pytest.fixture

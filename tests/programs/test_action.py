@@ -81,6 +81,15 @@ def test_a_swapped_model_is_refused(server: LoopbackServer, card: Path, tmp_path
     assert not (tmp_path / "bad" / "bin" / "gh.calls").exists(), "a comment that fails changes nothing"
 
 
+def test_a_card_that_no_trusted_key_signed_is_refused(
+    run: Path, card: Path, signed: tuple[Path, Path], tmp_path: Path
+) -> None:
+    for named, expected in ((signed[0], (0, "VALIDATED")), (card, (6, "REFUSED"))):
+        folder = tmp_path / expected[1]
+        status, outputs, page = act(folder, run=str(run), card=str(named), signers=str(signed[1]))
+        assert (status, outputs["verdict"]) == expected, page
+
+
 def test_the_verdict_is_a_word_whatever_is_printed_before_it(run: Path, tmp_path: Path) -> None:
     """A run with cases for development says first how many are set aside."""
     said = "#!/bin/sh\necho '12 cases count; 3 are set aside'\necho 'NOT VALIDATED'\nexit 4\n"

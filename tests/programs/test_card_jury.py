@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.loopback import LoopbackServer
-from tests.passports.passported import grade, row, write_study
+from tests.passports.passported import grade, row, run_of, write_study
 
 from medjury.foundation.errors import MedjuryError
-from medjury.in_use.passports import RefusedError
+from medjury.in_use.passports import RefusedError, refuse_other_jury
 from medjury.in_use.programs import CardJury
 
 DIFFERENT = "a different jury: juror, model"
@@ -56,6 +58,30 @@ def test_a_study_with_the_very_same_jury_asks(card: Path, server: LoopbackServer
         other = write_study(tmp_path / "other", server, cases=1, **change)
         with pytest.raises(RefusedError, match="a different jury"):
             CardJury(card, study=other)
+
+
+@pytest.mark.parametrize(
+    ("judge", "study", "why"),
+    [
+        ({"temperature": 1.0}, {}, "juror, temperature"),
+        ({"prompt": "1"}, {}, "prompt: 3 was validated, not 1"),
+        ({}, {"instrument": "own.yaml"}, "instrument: note_quality"),
+        ({}, {"jury": {"aggregate": "median"}}, "median of all judges"),
+    ],
+)
+def test_another_way_to_judge_is_refused_before_it_is_asked_and_in_a_run(
+    judge: dict[str, Any], study: dict[str, Any], why: str, card: Path, server: LoopbackServer, tmp_path: Path
+) -> None:
+    """As three programs open a jury, and as the fourth gates a run."""
+    library = files("medjury.instruments").joinpath("library", "note_quality.yaml")
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "own.yaml").write_text(library.read_text().replace("Dangerous or pervasive", "Some"))
+    own = {"kind": "openai", "name": "juror", "url": server.url, "model": "m", "temperature": 0} | judge
+    other = write_study(tmp_path / "site", server, cases=3, judges=[own], **study)
+    with pytest.raises(RefusedError, match=f"a different jury.*{why}"):
+        CardJury(card, study=other)
+    with pytest.raises(RefusedError, match=f"a different jury.*{why}"):
+        refuse_other_jury(card, run_of(other, registered=False))
 
 
 def test_another_model_is_refused_when_it_is_named_when_it_answered_and_when_it_answers(

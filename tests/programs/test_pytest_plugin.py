@@ -88,6 +88,24 @@ def test_a_swapped_model_is_refused(
     assert len(server.calls) == before
 
 
+def test_a_card_that_no_trusted_key_signed_is_refused(
+    card: Path, answers: Path, signed: tuple[Path, Path], pytester: pytest.Pytester
+) -> None:
+    text = '\ndef test_it(medjury):\n    medjury.judge(rows["204"]).at_least("accuracy", 5)\n'
+    for named, expected in ((signed[0], "1 passed"), (card, "there is no signature")):
+        files = {"medjury_answers": answers, "medjury_signers": signed[1]}
+        assert expected in run_tests(pytester, named, text=text, **files)
+
+
+def test_a_suite_with_a_medjury_of_its_own_is_left_alone(pytester: pytest.Pytester) -> None:
+    """Where the plugin is installed: its fixture gives way, and it adds no warning under the strictest settings."""
+    pytester.makeini("[pytest]\nfilterwarnings = error\naddopts = --strict-markers --strict-config\n")
+    pytester.makeconftest("import pytest\n\n@pytest.fixture\ndef medjury():\n    return 7\n")
+    pytester.makepyfile("def test_own(medjury):\n    assert medjury == 7\n")
+    done = pytester.runpytest_subprocess("-p", PLUGIN, "-p", "no:cacheprovider")
+    done.assert_outcomes(passed=1)
+
+
 def test_pytest_starts_without_medjury_being_loaded() -> None:
     """The entry point names the plugin, and loading it brings nothing that takes time."""
     points = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["entry-points"]

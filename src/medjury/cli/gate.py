@@ -22,17 +22,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--passport", metavar="FILE",
         help="refuse (exit status 6) a run that another jury than that of this passport judged",
     )  # fmt: skip
+    parser.add_argument(
+        "--signers",
+        "--key",
+        metavar="FILE",
+        help="with --passport: refuse one that none of these keys signed",
+    )
     add_verdict_options(parser, _ABOUT)
 
 
 def run(options: argparse.Namespace) -> int:
+    from medjury.foundation.errors import MedjuryError
     from medjury.in_use.passports import refuse_other_jury
     from medjury.store.runs import RunFolder
     from medjury.tables import of_cases, open_run
     from medjury.validation import evidence_of, validation_of
 
+    if options.signers is not None and options.passport is None:
+        raise MedjuryError("--signers says who may have signed the passport; name it (--passport FILE)")
     if options.passport is not None:
-        refuse_other_jury(options.passport, options.folder)
+        refuse_other_jury(options.passport, options.folder, options.signers)
     checks = RunFolder(options.folder).verify(unlisted=False)
     table = open_run(options.folder, resamples=options.resamples, seed=options.seed)
     evidence = evidence_of(table, checks=checks, raters=options.raters)

@@ -23,6 +23,7 @@ _FILES = {
     "medjury_card": "the card of the jury (`medjury passport make`), from the folder of this file",
     "medjury_answers": "its recorded answers: tests read them, and --medjury-live writes them",
     "medjury_study": "for --medjury-live: the study file of that jury, or one that says how its judges are reached",
+    "medjury_signers": "a file of trusted keys: a card that none of them signed is refused",
 }
 
 
@@ -86,7 +87,7 @@ class Grader:
 def medjury(pytestconfig: pytest.Config) -> Iterator[Grader]:
     """The jury of the card that `medjury_card` names."""
     found = {name: (pytestconfig.getini(name) or [None])[0] for name in _FILES}
-    card, answers, study = found.values()
+    card, answers, study, signers = found.values()
     live = pytestconfig.getoption("--medjury-live")
     if card is None or (answers is None and not live):
         missing = "medjury_card" if card is None else "medjury_answers"
@@ -96,7 +97,7 @@ def medjury(pytestconfig: pytest.Config) -> Iterator[Grader]:
     from medjury.in_use.passports import LIMITS
     from medjury.in_use.programs import CardJury
 
-    with CardJury(card, study=study, answers=None if live else answers) as jury:
+    with CardJury(card, study=study, answers=None if live else answers, signers=signers) as jury:
         if limit := LIMITS[jury.card.force]:
             warnings.warn(limit, UserWarning, stacklevel=1)
         yield Grader(jury)
