@@ -119,6 +119,15 @@ def test_healthbench_knows_every_physician_by_the_id_beside_the_label(data: Path
     assert 0.7 < sum(alike) / len(alike) < 1
 
 
+def test_what_could_not_be_read_is_said_without_a_cell(tmp_path: Path) -> None:
+    rows = checkouts.medhelm_rows(10)
+    rows = [{**each, "llm_accuracy": 2.71} for each in rows[:1]] + rows
+    checkouts.write_csv(tmp_path / checkouts.OUTPUT, rows)
+    source = found(tmp_path, "medhelm")
+    (said,) = (each for each in source["lacking"] if "left out" in each)
+    assert "row 3, column 'llm_accuracy': … is rated a second time" in said and "2.71" not in said
+
+
 def test_ids_that_meet_nowhere_are_said_without_an_id(tmp_path: Path) -> None:
     gold, labels = checkouts.healthbench_rows()
     checkouts.write_lines(tmp_path / checkouts.GOLD, gold)

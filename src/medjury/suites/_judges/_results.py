@@ -3,6 +3,7 @@ what a calibration would change."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -250,7 +251,16 @@ def source_result(
         why = "" if alone else f"{counted(people, 'clinician')} and no judge: nothing can be compared."
         return replace(found, why_not=why, alone=alone, answers=_answers(table))
     except MedjuryError as error:
-        return replace(found, why_not=f"it could not be read. {error}")
+        return replace(found, why_not=f"it could not be read. {_without_cells(error)}")
+
+
+# Quoted, behind no letter (that would be an apostrophe), and no name of a column.
+_CELL = re.compile(r"""(?<!column )(?<!\w)('(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")(?!\w)""")
+
+
+def _without_cells(error: MedjuryError) -> str:
+    """What went wrong in which row and column. The page is published: no line about a row quotes what it holds."""
+    return "\n".join(_CELL.sub("…", line) if ", row " in line else line for line in str(error).split("\n"))
 
 
 def _side(
@@ -270,7 +280,7 @@ def _side(
         except MedjuryError as error:
             if not judges:
                 raise
-            lacking.append(f"{who}left out. {error}")
+            lacking.append(f"{who}left out. {_without_cells(error)}")
             continue
         frames.append(frame)
         notes += [f"{who or Path(table.file).name + ': '}{each}" for each in read]
