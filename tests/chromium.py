@@ -6,6 +6,7 @@ file of tests would take longer than most of what they look at. It reaches this 
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import subprocess
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Playwright
 
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -35,6 +36,7 @@ FLAGS = (
 )  # fmt: skip
 _SECONDS = 90
 _running: list[tuple[subprocess.Popen[bytes], Path, str]] = []
+_drivers: list[tuple[Playwright, asyncio.AbstractEventLoop]] = []
 
 
 def chromium() -> str | None:
@@ -63,6 +65,11 @@ def address() -> str:
 
 def stop() -> None:
     """At the end of the session."""
+    while _drivers:
+        playwright, loop = _drivers.pop()
+        asyncio._set_running_loop(loop)
+        playwright.stop()
+        asyncio._set_running_loop(None)
     while _running:
         process, profile, _ = _running.pop()
         _end(process, profile)
@@ -70,18 +77,26 @@ def stop() -> None:
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """The worker's browser for a file of tests: what they opened in it is closed at the end."""
+    """The worker's browser for a file of tests: what they opened in it is closed at the end. Playwright's driver, a
+    process that starts slowly, is one for the session; its event loop counts as running only in here, so that other
+    tests can run theirs."""
     from playwright.sync_api import expect, sync_playwright
 
     # A busy machine takes its time; what never comes still fails.
     expect.set_options(timeout=120_000)
-    with sync_playwright() as playwright:
+    if not _drivers:
+        _drivers.append((sync_playwright().start(), asyncio.get_running_loop()))
+    playwright, loop = _drivers[0]
+    asyncio._set_running_loop(loop)
+    try:
         connected = playwright.chromium.connect_over_cdp(address())
         known = set(connected.contexts)
         yield connected
         for context in set(connected.contexts) - known:
             context.close()
         connected.close()
+    finally:
+        asyncio._set_running_loop(None)
 
 
 def _end(process: subprocess.Popen[bytes], profile: Path) -> None:

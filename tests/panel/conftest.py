@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from anyio.from_thread import start_blocking_portal
 from argon2 import PasswordHasher
+from fastapi import APIRouter
 from starlette.testclient import TestClient, _TestClientTransport
-from tests.panel import in_one_call
+from tests.panel import in_one_call, routes_once
 
 from medjury.foundation.files import create_private
 from medjury.panel import _database, open_panel_database
@@ -50,4 +51,11 @@ def _requests_share_an_event_loop() -> Iterator[None]:
     with start_blocking_portal() as portal, pytest.MonkeyPatch.context() as patch:
         patch.setattr(TestClient, "portal", portal)
         patch.setattr(_TestClientTransport, "handle_request", in_one_call.answer)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _routes_are_read_once() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(APIRouter, "add_api_route", routes_once.add)
         yield

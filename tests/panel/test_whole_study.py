@@ -19,7 +19,7 @@ from tests.panel.visitors import PASSWORD
 from medjury.cli import main
 from medjury.tables import open_run
 
-CASES = 8
+CASES = 5
 DESKTOP, PHONE = (1280, 900), (390, 844)
 RATERS = {"Dr Ocelot": DESKTOP, "Dr Margay": DESKTOP, "Dr Serval": PHONE}
 JUDGED = """judges:
@@ -31,19 +31,9 @@ humans:
 report:
   resamples: 200
 """
-SETTLED, DECIDED = 3, 7  # the cases on which Dr Ocelot is stricter than the others
+SETTLED, DECIDED = 3, 4  # the cases on which Dr Ocelot is stricter than the others
 CHANGED = 1  # the case to which Dr Margay comes back, to say of its accuracy what the others say
-PAGES = (
-    "/people",
-    "/rounds",
-    "/live",
-    "/exchange",
-    "/api-keys",
-    "/trail",
-    "/meetings",
-    "/panels",
-    "/evidence",
-)
+PAGES = ("/rounds", "/live", "/evidence")  # the others are looked at where they are tested
 
 
 @pytest.fixture(scope="module")
@@ -106,24 +96,18 @@ def looks_good(page: Page, name: str) -> None:
     page.set_viewport_size(kept)
 
 
-def rate_everything(page: Page, name: str, *, look: bool) -> list[int]:
+def rate_everything(page: Page, name: str) -> list[int]:
     """Say who they are, then rate all cases by keyboard; which case stood at which place."""
     order = []
     page.goto("/")
     page.get_by_label("Specialty").fill("Nephrology")
     page.get_by_label("Years in practice").fill("8")
     page.get_by_label("Seniority").select_option("specialist")
-    if look:
-        looks_good(page, "profile")
     page.get_by_role("button", name="Save").click()
-    if look:
-        looks_good(page, "my-cases")
     page.get_by_role("link", name="Start").click()
     for number in range(1, CASES + 1):
         expect(page.locator("h1")).to_contain_text(f"Case {number}")
         expect(page.locator(".question.current")).to_have_count(1)
-        if look and number == 2:
-            looks_good(page, "case")
         order.append(shown_case(page))
         page.keyboard.type(grades(name, order[-1]))
         page.keyboard.press("Enter")
@@ -200,14 +184,12 @@ def play(browser: Browser, printed: str) -> None:
     join(head, link[1])
     links = {name: invite(head, name, "rater") for name in RATERS}
     judge_link = invite(head, "Prof Caracal", "adjudicator")
-    looks_good(head, "invited")
     pages = {name: at(browser, address[1], size) for name, size in RATERS.items()}
     orders = {}
     for name, page in pages.items():
         join(page, links[name])
-        orders[name] = rate_everything(page, name, look=name == "Dr Ocelot")
+        orders[name] = rate_everything(page, name)
     one, two, three = pages.values()
-    looks_good(two, "all-done")
     change(two, orders["Dr Margay"].index(CHANGED), "5")
 
     head.goto("/rounds")
@@ -215,7 +197,6 @@ def play(browser: Browser, printed: str) -> None:
     head.goto("/meetings")
     head.get_by_role("button", name="Open the meeting").click()
     difference_of(one, SETTLED)
-    looks_good(one, "difference")
     one.get_by_role("radio", name="4").first.check()
     one.get_by_role("textbox", name="Why, in your words").fill("The dose is 5 mg, as in the note.")
     one.get_by_role("button", name="Enter these grades").click()
@@ -223,16 +204,13 @@ def play(browser: Browser, printed: str) -> None:
         difference_of(page, SETTLED)
         page.get_by_role("button", name="Yes, I confirm these grades").click()
     expect(three.locator("body")).to_contain_text("all of you confirmed")
-    looks_good(three, "confirmed")
     difference_of(two, DECIDED)
     two.get_by_label("What you do not agree on").fill("Whether the allergy matters.")
     two.get_by_role("button", name="Send it to the adjudicator").click()
 
     judge = at(browser, address[1])
     join(judge, judge_link)
-    looks_good(judge, "decisions")
     judge.get_by_role("link", name="Case 1").click()
-    looks_good(judge, "decision")
     judge.get_by_role("radio", name="1").first.check()
     judge.get_by_role("textbox", name="Your reason").fill("It could kill.")
     judge.get_by_role("button", name="Save the decision").click()

@@ -8,8 +8,9 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from playwright.sync_api import BrowserContext
 
-from medjury.panel import Panel
+from medjury.panel import Panel, make_app
 from medjury.panel._access import Person, Role, add_person, invite
 
 PASSWORD = "tulip-quarry-lantern-oboe"
@@ -59,3 +60,19 @@ def sign_in(app: FastAPI, role: Role, name: str | None = None) -> Visitor:
     answer = visitor.submit(path, path, password=PASSWORD, again=PASSWORD)
     assert answer.status_code == 303, answer.text
     return visitor
+
+
+def let_in(context: BrowserContext, panel: Panel, role: Role, name: str) -> Person:
+    """A real browser whose owner has just joined: the tests of joining go through its pages."""
+    visitor = sign_in(make_app(panel), role, name)
+    assert visitor.person is not None
+    hand_over(visitor, context)
+    return visitor.person
+
+
+def hand_over(visitor: Visitor, context: BrowserContext) -> None:
+    """What the visitor's browser keeps, for a real one."""
+    url = str(visitor.base_url)
+    context.add_cookies(
+        [{"name": name, "value": value, "url": url} for name, value in visitor.cookies.items()]
+    )

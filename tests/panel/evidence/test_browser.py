@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 import uvicorn
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 from tests import chromium
+from tests.axe import serious_faults as serious
 from tests.panel.evidence.planted_run import explained, plant_study, small_ratings
 
 from medjury.panel._evidence import EvidenceRun, write_evidence_file
@@ -68,21 +68,24 @@ class Desk:
         return self.page
 
 
+@pytest.fixture(scope="module")
+def evidence(econsult: Path) -> EvidenceRun:
+    return EvidenceRun(econsult)
+
+
+@pytest.fixture(scope="module")
+def file(econsult: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("file") / "evidence.html"
+    write_evidence_file(econsult, out)
+    return out
+
+
 @pytest.fixture
-def desk(browser: Browser, econsult: Path) -> Iterator[Desk]:
-    with served(EvidenceRun(econsult)) as (base, door):
+def desk(browser: Browser, evidence: EvidenceRun) -> Iterator[Desk]:
+    with served(evidence) as (base, door):
         made = Desk(browser, base, door)
         yield made
         made.page.context.close()
-
-
-def serious(page: Page) -> list[str]:
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{each['id']}: {each['nodes'][0]['html'][:200]}"
-        for each in found
-        if each["impact"] in ("serious", "critical")
-    ]
 
 
 PAGES = ("/", "/cases?sort=difference", CASE, f"{CASE}/text/0", "/numbers", "/numbers/severe-errors",
@@ -140,8 +143,8 @@ def test_a_filter_works_at_once_and_a_quotation_leads_to_its_place(desk: Desk) -
     assert page.locator(f"#{target} + mark").first.is_visible()
 
 
-def test_without_javascript_everything_is_reached(browser: Browser, econsult: Path) -> None:
-    with served(EvidenceRun(econsult)) as (base, door):
+def test_without_javascript_everything_is_reached(browser: Browser, evidence: EvidenceRun) -> None:
+    with served(evidence) as (base, door):
         desk = Desk(browser, base, door, java_script_enabled=False)
         page = desk.page
         page.click("text=Dangerous, and missed")
@@ -200,18 +203,14 @@ def test_hostile_texts_run_nothing(browser: Browser, tmp_path: Path) -> None:
     page.context.close()
 
 
-def test_the_file_is_filtered_searched_and_read_by_keys(
-    browser: Browser, econsult: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "evidence.html"
-    write_evidence_file(econsult, out)
+def test_the_file_is_filtered_searched_and_read_by_keys(browser: Browser, file: Path) -> None:
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     complaints: list[str] = []
     asked: list[str] = []
     page.on("console", lambda each: complaints.append(each.text))
     page.on("pageerror", lambda each: complaints.append(str(each)))
     page.on("request", lambda each: asked.append(each.url))
-    page.goto(out.as_uri())
+    page.goto(file.as_uri())
     assert page.inner_text("#count") == "40 of 40 answers"
     page.select_option("#by-show", "missed")
     assert page.inner_text("#count") == "5 of 40 answers"
@@ -234,7 +233,7 @@ def test_the_file_is_filtered_searched_and_read_by_keys(
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert complaints == []
-    assert asked == [out.as_uri()]
+    assert asked == [file.as_uri()]
     page.context.close()
 
 
@@ -249,11 +248,9 @@ def test_a_screen_reader_finds_its_way_in_the_file(browser: Browser, econsult: P
     page.context.close()
 
 
-def test_the_file_is_read_without_javascript(browser: Browser, econsult: Path, tmp_path: Path) -> None:
-    out = tmp_path / "evidence.html"
-    write_evidence_file(econsult, out)
+def test_the_file_is_read_without_javascript(browser: Browser, file: Path) -> None:
     page = browser.new_context(java_script_enabled=False).new_page()
-    page.goto(out.as_uri())
+    page.goto(file.as_uri())
     assert page.locator("#filters").is_hidden()
     assert page.locator("details.case").count() == 40
     page.locator("details.case > summary").first.click()

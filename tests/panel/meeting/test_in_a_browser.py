@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 from tests import chromium
+from tests.axe import faults
 from tests.panel.meeting.closed_rounds import ONE_SYSTEM, only_round, rate, same
 from tests.panel.meeting.reference_panels import ROUTINE, reference_study
 from tests.panel.meeting.test_questions import QUESTION, concordance_rows
 from tests.panel.rounds import NOON, write_study
 from tests.panel.served import served
-from tests.panel.visitors import PASSWORD, invited
+from tests.panel.visitors import let_in
 
 from medjury.intake.cases import read_cases
 from medjury.panel import Panel, open_panel_database, save_question_replies, save_references
@@ -41,13 +41,7 @@ def joined(
     )
     page = context.new_page()
     page.set_default_timeout(120_000)
-    person, path = invited(panel, name, role)
-    page.goto(path)
-    page.get_by_label("New password").fill(PASSWORD)
-    page.get_by_label("Type it again").fill(PASSWORD)
-    page.get_by_role("button", name="Join", exact=True).click()
-    page.get_by_role("button", name="Sign out", exact=True).wait_for()
-    return page, person
+    return page, let_in(context, panel, role, name)
 
 
 def looks_good(page: Page, name: str) -> None:
@@ -58,8 +52,7 @@ def looks_good(page: Page, name: str) -> None:
         assert wide <= 0, (name, width)
         if folder := os.environ.get("MEDJURY_PICTURES"):
             page.screenshot(path=f"{folder}/{name}-{width}.png", full_page=True)
-    found = Axe().run(page).response["violations"]
-    assert [(each["id"], each["nodes"][0]["html"]) for each in found] == [], name
+    assert faults(page) == [], name
 
 
 def test_two_settle_one_case_and_the_adjudicator_decides_another(browser: Browser, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tests.panel.meeting.closed_rounds import only_round, rate
 from tests.panel.rounds import NOON, Clock, write_study
 from tests.panel.served import served
 from tests.panel.test_languages import INSTRUMENT, OTHERS, OWN, Reader, is_wholly_in
-from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
+from tests.panel.visitors import PASSWORD, Visitor, invited, let_in, sign_in
 
 from medjury.panel import Panel, make_app, open_panel_database
 from medjury.panel import _language as languages
@@ -213,7 +213,7 @@ def test_what_comes_out_is_the_same_in_every_language(pairs: dict[str, Pair]) ->
 
 @pytest.mark.parametrize(
     ("language", "width", "scheme"),
-    [("de", 390, "dark"), ("es", 1280, "dark"), ("fr", 390, "light")],
+    [("es", 1280, "dark"), ("fr", 390, "light")],
 )
 def test_axe_finds_nothing_serious_in_a_meeting(
     tmp_path: Path, language: str, width: int, scheme: Literal["dark", "light"]
@@ -226,13 +226,8 @@ def test_axe_finds_nothing_serious_in_a_meeting(
             color_scheme=scheme,
         )
         page = context.new_page()
-        one, path = invited(panel, "Dr Ocelot", Role.RATER)
+        one = let_in(context, panel, Role.RATER, "Dr Ocelot")
         two, _ = invited(panel, "Dr Margay", Role.RATER)
-        page.goto(path)
-        page.locator("#password").fill(PASSWORD)
-        page.locator("#again").fill(PASSWORD)
-        page.locator("form:has(#again) button").click()
-        page.wait_for_url("**/rate/profile")
         with panel.database.writing() as connection:
             rate(connection, [one, two], DIFFER)
             make_panel(connection, "Nephrology", [one, two], now=NOON)

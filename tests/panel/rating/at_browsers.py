@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
+from tests.axe import serious_faults
+from tests.panel.raters import rater
 from tests.panel.rounds import set_up_panel
 from tests.panel.served import served
-from tests.panel.visitors import PASSWORD, invited
+from tests.panel.visitors import hand_over
 
-from medjury.panel import Panel
-from medjury.panel._access import Role
+from medjury.panel import Panel, make_app
 
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
@@ -53,15 +53,8 @@ def rater_at(
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(invited(panel, name, Role.RATER)[1])
-    page.get_by_label("New password").fill(PASSWORD)
-    page.get_by_label("Type it again").fill(PASSWORD)
-    page.get_by_role("button", name="Join", exact=True).click()
+    hand_over(rater(make_app(panel), name), context)
     page.goto("/rate")
-    page.get_by_label("Specialty").fill("Nephrology")
-    page.get_by_label("Years in practice").fill("8")
-    page.get_by_label("Seniority").select_option("specialist")
-    page.get_by_role("button", name="Save").click()
     yield page
     context.close()
     assert [each for each in asked if not each.startswith(panel.public_url)] == []
@@ -75,5 +68,4 @@ def open_case(page: Page, number: int) -> None:
 
 
 def nothing_serious(page: Page) -> None:
-    found = Axe().run(page).response["violations"]
-    assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
+    assert serious_faults(page) == []

@@ -53,8 +53,15 @@ def by_closing(page: Page) -> None:
     page.close()
 
 
-@pytest.mark.parametrize("leave", [by_the_browsers_back, by_next, by_closing])
-@pytest.mark.parametrize("what", ["a grade", "a comment"])
+@pytest.mark.parametrize(
+    ("what", "leave"),
+    [
+        ("a grade", by_the_browsers_back),
+        ("a grade", by_closing),
+        ("a comment", by_next),
+        ("a comment", by_closing),
+    ],
+)
 def test_what_was_given_a_moment_before_leaving_is_kept(
     what: str,
     leave: Callable[[Page], None],
