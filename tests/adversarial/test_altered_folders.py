@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -18,21 +16,7 @@ from medjury.report import write_page
 from medjury.store.runs import Manifest, RunFolder, files
 from medjury.studies import load_study, run_study
 
-Write = Callable[..., Path]
 needs_ssh_keygen = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not here")
-
-
-@pytest.fixture
-def study(write_study: Write) -> Path:  # noqa: F811
-    return write_study(report={"resamples": 200})
-
-
-@pytest.fixture
-def folder(study: Path) -> Path:
-    """A finished run with its report."""
-    folder = run_study(load_study(study)).folder
-    write_page(folder)
-    return folder
 
 
 def altered(folder: Path) -> dict[str, str]:
@@ -153,7 +137,7 @@ def test_an_edited_figure_is_refused(folder: Path) -> None:
     ("old", "new"),
     [
         ('"status": "complete"', '"status": "failed"'),
-        ('"cases": 6', '"cases": 600'),
+        ('"cases": 4', '"cases": 400'),
         ('"floor": 0.4', '"floor": 0.1'),
         ('"study": "small"', '"study": "other", "study": "small"'),
     ],
@@ -177,13 +161,13 @@ def test_writing_the_report_again_anchors_the_new_one(folder: Path) -> None:
 
 
 def test_writing_the_report_again_does_not_make_an_edited_manifest_good(folder: Path) -> None:
-    edit(folder / files.MANIFEST, '"cases": 6', '"cases": 600')
+    edit(folder / files.MANIFEST, '"cases": 4', '"cases": 400')
     write_page(folder, seed=7)
     assert {files.MANIFEST, files.REPORT} <= altered(folder).keys()
 
 
 def test_an_edited_manifest_shows_in_the_report(folder: Path) -> None:
-    edit(folder / files.MANIFEST, '"cases": 6', '"cases": 600')
+    edit(folder / files.MANIFEST, '"cases": 4', '"cases": 400')
     page = write_page(folder).read_text()
     assert "was changed after the run" in page and files.MANIFEST in page
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.loopback import Call, LoopbackServer
+from tests.studies.running import run_without_report
 
 from medjury.cli import main
 from medjury.store.runs import RunFolder
@@ -154,7 +155,7 @@ def write(write_study: Write, server: LoopbackServer, judge: dict[str, Any], **s
 def never_more(study: Path, server: LoopbackServer) -> None:
     """Run it, and hold what it took against what the dry run calls the most."""
     plan = checked(study)
-    assert main(["run", str(study), "--quiet", "--keep-going"]) == 0
+    assert run_without_report(study, "--keep-going") == 0
     found = RunFolder(study.parent / "runs" / "small").manifest
     assert found.calls == len(server.calls) + len(server.preflights) <= plan.most.calls
     assert plan.most.money is not None and found.cost is not None
@@ -254,7 +255,7 @@ def test_an_ordinary_run_makes_the_calls_that_are_expected(
     with LoopbackServer(ordinary) as server:
         study = write(write_study, server, judge, **settings)
         plan = checked(study)
-        assert main(["run", str(study), "--quiet"]) == 0
+        assert run_without_report(study) == 0
         assert len(server.calls) == plan.calls == calls
         assert sum(part.calls for part in plan.parts) == calls + len(server.preflights) == calls + 1
 
@@ -278,7 +279,7 @@ def test_both_numbers_are_shown_and_labelled(
 
 def test_the_manifest_keeps_both(write_study: Write, server: LoopbackServer) -> None:
     study = write(write_study, server, {})
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     planned = RunFolder(study.parent / "runs" / "small").manifest.planned["juror"]
     assert planned.calls == 3 and planned.most is not None and planned.most.calls == 9
     assert planned.most.money is not None and planned.money is not None and planned.most.money > planned.money
@@ -307,5 +308,5 @@ def test_the_budget_is_held_against_the_most(
 def test_a_budget_that_covers_the_most_never_stops_the_dearest_run(write_study: Write) -> None:
     with LoopbackServer(Dear()) as server:
         study = write(write_study, server, {}, budget={"calls": 10})
-        assert main(["run", str(study), "--quiet"]) == 0
+        assert run_without_report(study) == 0
         assert RunFolder(study.parent / "runs" / "small").manifest.calls == 10

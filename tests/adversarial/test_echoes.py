@@ -12,8 +12,8 @@ from tests.loopback import LoopbackServer
 from tests.models.conftest import key  # noqa: F401 - a fixture
 from tests.models.samples import KINDS, ask_once, request
 from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
+from tests.studies.running import run_without_report
 
-from medjury.cli import main
 from medjury.instruments import Reason
 from medjury.models import ModelError
 from medjury.models._echo import without_echo
@@ -67,7 +67,7 @@ def test_a_rating_does_not_hold_a_name(write_study: Callable[..., Path], server:
     server.endpoint.behaviours = lambda _: "400:Syntax error near 'Jane Roe'"
     cases = [{"id": "a", "candidate": "Fine.", "texts": {"context": NOTE}}]
     study = write_study(cases=cases, max_unscored=1.0)
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     rows = polars.read_parquet(study.parent / "runs" / "small" / "ratings.parquet").filter(rater_kind="judge")
     told = "".join(each or "" for each in rows["explanation"])
     assert "near (left out)" in told and "Roe" not in told

@@ -24,18 +24,6 @@ from medjury.studies import check_scores, load_study, run_study
 Write = Callable[..., Path]
 
 
-@pytest.fixture
-def study(write_study: Write) -> Path:  # noqa: F811
-    return write_study(cases=4, report={"resamples": 200})
-
-
-@pytest.fixture
-def folder(study: Path) -> Path:
-    folder = run_study(load_study(study)).folder
-    write_page(folder)
-    return folder
-
-
 def rewritten(store: Path, *changes: str) -> None:
     """Drop what guards the store, and change it."""
     with sqlite3.connect(store) as connection:
@@ -158,8 +146,10 @@ def test_a_judge_that_the_study_file_has_no_longer_is_not_excused(
 
 
 def test_scores_from_a_file_are_compared_with_the_file(
-    study: Path, capsys: pytest.CaptureFixture[str]
+    write_study: Write,  # noqa: F811
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    study = write_study(cases=4)
     rows = [f"case-{n},a,{name},2" for n in range(4) for name in ("accuracy", "completeness", "clarity")]
     given = study.parent / "x.csv"
     given.write_text("\n".join(["item,system,dimension,score", *rows]) + "\n")

@@ -10,6 +10,7 @@ from pathlib import Path
 import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
+from tests.studies.running import run_without_report
 
 from medjury.cli import main
 from medjury.judging._breaker import FIRST_QUESTIONS
@@ -44,29 +45,28 @@ def ratings(study: Path) -> polars.DataFrame:
 
 
 @pytest.mark.parametrize(
-    ("behaviour", "reason", "cure", "most"),
+    ("behaviour", "concurrency", "reason", "cure", "most"),
     [
-        ("length", "truncated", "Raise `max_tokens` of this model", 1),
-        ("refusal", "refusal", "Take another model", 1),
-        ("html", "provider", "`medjury models check`", 1),
-        ("400:here only images are drawn", "provider", "here only images are drawn", 1),
-        ("empty", "empty", "Raise `max_tokens`", 3),
-        ("wrong-schema", "missing", "answers do not keep to the form", 3),
+        ("length", 1, "truncated", "Raise `max_tokens` of this model", 1),
+        ("length", 64, "truncated", "Raise `max_tokens` of this model", 1),
+        ("refusal", 64, "refusal", "Take another model", 1),
+        ("html", 1, "provider", "`medjury models check`", 1),
+        ("400:here only images are drawn", 64, "provider", "here only images are drawn", 1),
+        ("empty", 1, "empty", "Raise `max_tokens`", 3),
+        ("wrong-schema", 64, "missing", "answers do not keep to the form", 3),
     ],
 )
-@pytest.mark.parametrize("concurrency", [1, 64])
 def test_the_first_answers_are_paid_and_no_more(
-    behaviour: str, reason: str, cure: str, most: int, concurrency: int, word: Word,
+    behaviour: str, concurrency: int, reason: str, cure: str, most: int, word: Word,
     write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
     word.said = behaviour
     study = write_study(cases=HOPELESS, judge={"concurrency": concurrency})
-    assert main(["run", str(study), "--quiet", "--no-preflight"]) == 1
+    assert run_without_report(study, "--no-preflight") == 1
     assert len(server.calls) == most * FIRST_QUESTIONS
     told = capsys.readouterr()
     assert f"FAILED: juror: none of its first {FIRST_QUESTIONS} answers can be used" in told.err
     assert f"({reason})" in told.err and cure in told.err and "--keep-going" in told.err
-    assert "Report: " in told.out
     manifest = RunFolder(study.parent / "runs" / "small").manifest
     assert manifest.status == "failed" and manifest.coverage.scored == 0
     assert ratings(study)["score"].null_count() == ratings(study).height
@@ -75,7 +75,7 @@ def test_the_first_answers_are_paid_and_no_more(
 def test_who_means_it_may_keep_going(word: Word, write_study: Write, server: LoopbackServer) -> None:
     word.said = "length"
     study = write_study(cases=40)
-    assert main(["run", str(study), "--quiet", "--no-preflight", "--keep-going"]) == 1
+    assert run_without_report(study, "--no-preflight", "--keep-going") == 1
     assert len(server.calls) == 40
 
 
@@ -83,7 +83,7 @@ def test_one_good_answer_among_the_first_is_enough_to_go_on(tmp_path: Path, writ
     with LoopbackServer(lambda call: "ok" if "Summary 19." in call.prompt else "length") as server:
         judge = {"url": server.url, "concurrency": 1}
         study = write_study(cases=40, judge=judge, max_unscored=1.0)
-        assert main(["run", str(study), "--quiet", "--no-preflight"]) == 0
+        assert run_without_report(study, "--no-preflight") == 0
         assert len(server.calls) == 40
 
 
@@ -95,7 +95,7 @@ def test_another_kind_of_failure_is_no_answer(
         study = write_study(
             cases=HOPELESS, judge={"url": server.url, "concurrency": concurrency}, max_unscored=1.0
         )
-        assert main(["run", str(study), "--quiet", "--no-preflight"]) == 1
+        assert run_without_report(study, "--no-preflight") == 1
         assert len(server.calls) == FIRST_QUESTIONS
     told = capsys.readouterr().err
     assert "none of its first 20 answers can be used (19 truncated, 1 refusal); the last: " in told
@@ -116,13 +116,13 @@ def test_mixed_garbage_stops_the_run_and_the_way_on_is_named(
     mended = False
     with LoopbackServer(behave) as server:
         study = write_study(cases=240, judge={"url": server.url, "concurrency": concurrency})
-        assert main(["run", str(study), "--quiet", "--no-preflight"]) == 1
+        assert run_without_report(study, "--no-preflight") == 1
         assert len(server.calls) <= 3 * FIRST_QUESTIONS
         told = capsys.readouterr().err
         assert "FAILED: juror: none of its first 20 answers can be used" in told
         assert "--keep-going" in told and "--retry-unscored" in told
         mended = True
-        assert main(["run", str(study), "--quiet", "--retry-unscored"]) == 0
+        assert run_without_report(study, "--retry-unscored") == 0
     assert RunFolder(study.parent / "runs" / "small").manifest.coverage.scored == 3 * 240
 
 
@@ -132,12 +132,13 @@ def test_a_failed_run_whose_endpoint_was_repaired_names_the_way_on(
     word.said = "ok:{}"
     study = write_study(cases=30)
     assert main(["run", str(study), "--quiet", "--no-preflight", "--keep-going"]) == 1
+    assert "Report: " in capsys.readouterr().out, "a failed run has one too"
     word.said = "ok"
     asked = len(server.calls)
-    assert main(["run", str(study), "--quiet"]) == 1
+    assert run_without_report(study) == 1
     assert len(server.calls) == asked, "what was answered is not asked again unasked"
     assert f"`medjury run {study} --retry-unscored`" in capsys.readouterr().err
-    assert main(["run", str(study), "--quiet", "--retry-unscored"]) == 0
+    assert run_without_report(study, "--retry-unscored") == 0
     assert len(server.calls) == asked + 30
 
 
@@ -148,7 +149,7 @@ def test_each_judge_is_watched_by_itself(write_study: Write, capsys: pytest.Capt
             for name in ("fine", "mute")
         ]
         study = write_study(cases=HOPELESS, judges=judges)
-        assert main(["run", str(study), "--quiet", "--no-preflight"]) == 1
+        assert run_without_report(study, "--no-preflight") == 1
         assert sum(call.json["model"] == "mute" for call in server.calls) == FIRST_QUESTIONS
     assert "FAILED: mute: none of its first" in capsys.readouterr().err
 
@@ -160,16 +161,16 @@ def test_a_role_of_a_way_of_judging_is_watched_too(
     with LoopbackServer("length") as server:
         judge = {"url": server.url, "strategy": {"name": "repeats", "n": 5}}
         study = write_study(cases=HOPELESS, judge=judge)
-        assert main(["run", str(study), "--quiet", "--no-preflight"]) == 1
+        assert run_without_report(study, "--no-preflight") == 1
         assert len(server.calls) == FIRST_QUESTIONS
     assert "juror: none of its first 20 answers" in capsys.readouterr().err
 
 
 def test_the_next_run_after_the_cure_asks_everything(word: Word, write_study: Write) -> None:
     word.said = "length"
-    assert main(["run", str(write_study(cases=30)), "--quiet", "--no-preflight"]) == 1
+    assert run_without_report(write_study(cases=30), "--no-preflight") == 1
     word.said = "ok"
     study = write_study(cases=30, judge={"max_tokens": 4096})
-    assert main(["run", str(study), "--quiet", "--no-preflight"]) == 0
+    assert run_without_report(study, "--no-preflight") == 0
     manifest = json.loads((study.parent / "runs" / "small" / "manifest.json").read_text())
     assert manifest["coverage"]["scored"] == 90 and manifest["calls"] == FIRST_QUESTIONS + 30

@@ -16,6 +16,7 @@ from tests.loopback import LoopbackServer
 from tests.models.conftest import key  # noqa: F401 - a fixture
 from tests.models.samples import KEY, KINDS, model_at, request
 from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
+from tests.studies.running import run_without_report
 
 from medjury.cli import main
 from medjury.models import AuditLog, Gate, MemoryCache, ModelError
@@ -110,7 +111,7 @@ def test_nothing_that_a_run_writes_holds_the_key(
 ) -> None:
     server.endpoint.behaviours = lambda _: reply
     study = write_study(judge={"api_key_env": "MEDJURY_TEST_KEY"}, max_unscored=1.0)
-    main(["run", str(study), "--quiet"])
+    run_without_report(study)
     main(["report", str(study.parent / "runs" / "small")])
     said = capfd.readouterr()
     assert server.calls and KEY not in said.out + said.err

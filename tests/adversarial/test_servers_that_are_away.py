@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests.loopback import TOKEN_IN_BODY, Call, LoopbackServer
+from tests.studies.running import run_without_report
 
 from medjury.cli import main
 from medjury.judging._breaker import IN_A_ROW
@@ -52,7 +53,7 @@ def test_each_model_is_asked_one_short_question_without_clinical_text(
         {"kind": "openai", "name": name, "url": server.url, "model": name, "seed": 7} for name in ("a", "b")
     ]
     study = write_study(cases=5, judges=judges)
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     assert sorted(call.json["model"] for call in server.preflights) == ["a", "b"]
     assert len(server.calls) == 10
     for call in server.preflights:
@@ -68,12 +69,12 @@ def test_a_run_that_finds_everything_in_its_store_asks_nobody(
     write_study: Write, server: LoopbackServer
 ) -> None:
     study = write_study()
-    assert main(["run", str(study), "--quiet"]) == 0 == main(["run", str(study), "--quiet"])
+    assert run_without_report(study) == 0 == run_without_report(study)
     assert len(server.preflights) == 1 and len(server.calls) == 6
 
 
 def test_it_can_be_left_out(write_study: Write, server: LoopbackServer) -> None:
-    assert main(["run", str(write_study()), "--quiet", "--no-preflight"]) == 0
+    assert run_without_report(write_study(), "--no-preflight") == 0
     assert not server.preflights and len(server.calls) == 6
 
 
@@ -105,7 +106,7 @@ def test_what_says_nothing_of_host_key_and_name_does_not_stop_the_run(
     preflight: str, write_study: Write, server: LoopbackServer
 ) -> None:
     server.endpoint.preflight = preflight
-    assert main(["run", str(write_study()), "--quiet"]) == 0
+    assert run_without_report(write_study()) == 0
     assert len(server.calls) == 6
 
 
@@ -115,33 +116,33 @@ def test_a_server_that_is_not_there_is_told_and_costs_no_budget(
     capped: dict[str, Any] = {"cases": 6, "budget": {"calls": 7}}
     study = write_study(judge={"url": closed_port()}, **capped)
     for _ in range(3):
-        assert main(["run", str(study), "--quiet"]) == 3
+        assert run_without_report(study) == 3
     told = capsys.readouterr().err
     assert "INCOMPLETE: juror: no connection to 127.0.0.1: is the endpoint running?" in told
     assert "No case was sent to it. Run again to go on" in told and "the budget was reached" not in told
     assert audit_totals(study.parent / "runs" / "small" / "audit.jsonl").calls == 0
-    assert main(["run", str(write_study(**capped)), "--quiet"]) == 0, "six cases and one preflight question"
+    assert run_without_report(write_study(**capped)) == 0, "six cases and one preflight question"
     assert len(server.calls) == 6 and manifest(study).calls == 7
 
 
 def test_a_preflight_question_that_was_answered_counts(write_study: Write, server: LoopbackServer) -> None:
     study = write_study(budget={"calls": 3})
-    assert main(["run", str(study), "--quiet"]) == 3
+    assert run_without_report(study) == 3
     assert len(server.preflights) == 1 and len(server.calls) == 2
     assert manifest(study).calls == 3 and "the budget was reached" in manifest(study).why
-    assert main(["run", str(study), "--quiet"]) == 3
+    assert run_without_report(study) == 3
     assert len(server.preflights) == 1 and len(server.calls) == 2, "there is no room for another one"
 
 
 def test_the_last_call_of_a_budget_is_for_a_case(write_study: Write, server: LoopbackServer) -> None:
     study = write_study(cases=1, budget={"calls": 1})
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     assert not server.preflights and len(server.calls) == 1 and manifest(study).coverage.scored == 3
 
 
 def test_its_cost_is_in_the_manifest(write_study: Write, server: LoopbackServer) -> None:
     study = write_study(cases=2, judge={"price": {"input": 1000.0, "output": 0.0}})
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     calls = (*server.calls, *server.preflights)
     sent = [max(1, len(TOKEN_IN_BODY.sub(b"", call.body)) // 4) for call in calls]
     assert manifest(study).cost == pytest.approx(sum(sent) / 1000)
@@ -179,7 +180,7 @@ def test_equal_failures_in_a_row_stop_the_run_and_the_next_one_goes_on(
         assert manifest(study).coverage.scored == 15
         good["left"] = 1000
         before = len(server.calls)
-        assert main(["run", str(study), "--quiet"]) == 0
+        assert run_without_report(study) == 0
         assert len(server.calls) - before == 95
 
 
@@ -193,7 +194,7 @@ def test_failures_that_differ_in_a_number_are_equal(write_study: Write) -> None:
 
     with LoopbackServer(behave) as server:
         study = write_study(cases=60, judge={"url": server.url, "concurrency": 1})
-        assert main(["run", str(study), "--quiet"]) == 3
+        assert run_without_report(study) == 3
         assert len(server.calls) <= 1 + most_failures(study) < 60 * ATTEMPTS
 
 
@@ -206,19 +207,19 @@ def test_failures_of_different_kinds_are_no_answers_either(write_study: Write) -
 
     with LoopbackServer(behave) as server:
         study = write_study(cases=60, judge={"url": server.url, "concurrency": 1})
-        assert main(["run", str(study), "--quiet"]) == 3
+        assert run_without_report(study) == 3
         assert len(server.calls) <= 1 + most_failures(study) < 60 * ATTEMPTS
 
 
 def test_failures_between_good_answers_stop_nothing(write_study: Write) -> None:
     with LoopbackServer(lambda call: "500" if "7." in call.prompt or "3." in call.prompt else "ok") as server:
         study = write_study(cases=60, judge={"url": server.url, "concurrency": 1}, max_unscored=1.0)
-        assert main(["run", str(study), "--quiet"]) == 0
+        assert run_without_report(study) == 0
         assert manifest(study).coverage.unscored == 3 * 12
 
 
 def test_who_means_it_may_keep_asking(write_study: Write) -> None:
     with LoopbackServer("500") as server:
         study = write_study(cases=15, judge={"url": server.url}, max_unscored=1.0)
-        assert main(["run", str(study), "--quiet", "--keep-going"]) == 0
+        assert run_without_report(study, "--keep-going") == 0
         assert len(server.calls) == 15 * ATTEMPTS

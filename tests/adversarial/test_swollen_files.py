@@ -7,10 +7,10 @@ import gzip
 import io
 import json
 import re
-import time
 import tracemalloc
 import zipfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import openpyxl
@@ -56,16 +56,15 @@ READERS: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("reader", READERS.values(), ids=list(READERS))
-@pytest.mark.parametrize("text", [bomb(), merge_bomb()], ids=["aliases", "merges"])
-def test_a_yaml_bomb_is_refused_quickly(reader: Callable[[Path], object], text: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "text"), [*((name, bomb()) for name in READERS), ("redaction and others", merge_bomb())]
+)
+def test_a_yaml_bomb_is_refused(name: str, text: str, tmp_path: Path) -> None:
+    """Unfolded, it would take longer than anybody waits."""
     file = tmp_path / "file.yaml"
     file.write_text(text)
-    started = time.process_time()
-    with pytest.raises(MedjuryError, match=r"line \d+: parts that are repeated") as refused:
-        reader(file)
-    assert time.process_time() - started < 20
-    assert "file.yaml" in str(refused.value)
+    with pytest.raises(MedjuryError, match=r"file\.yaml, line \d+: parts that are repeated"):
+        READERS[name](file)
 
 
 @pytest.mark.parametrize("value", ["9" * 10_000, "2020-13-45", "0x_", "2020-01-01 99:00:00"])
@@ -76,7 +75,7 @@ def test_a_number_or_a_date_that_is_none_is_refused_in_words(value: str) -> None
 
 def test_yaml_in_yaml_without_end_is_refused() -> None:
     with pytest.raises(MedjuryError, match="too deep"):
-        parse_document("[" * 20_000, "deep.yaml")
+        parse_document("[" * 3_000, "deep.yaml")
     with pytest.raises(MedjuryError, match=r"too deep|repeated"):
         parse_document("a: &a [*a]", "circle.yaml")
 
@@ -100,7 +99,10 @@ def huge(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """The same workbook with a sheet of 294 MB in its place, packed into little."""
     folder = tmp_path_factory.mktemp("swollen")
     source, made = workbook(folder / "honest.xlsx"), folder / "huge.xlsx"
-    with zipfile.ZipFile(source) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
+    with (
+        zipfile.ZipFile(source) as old,
+        zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as new,
+    ):
         for part in old.infolist():
             if part.filename != "xl/worksheets/sheet1.xml":
                 new.writestr(part, old.read(part))
@@ -162,8 +164,8 @@ def test_a_workbook_that_lies_about_its_size_is_not_unpacked_further(
 
 
 def test_an_honest_workbook_is_read(tmp_path: Path) -> None:
-    file = workbook(tmp_path / "honest.xlsx", rows=5_000)
-    assert len(list(read_cases(file, mapping={"id": "id", "candidate": "candidate"}))) == 5_000
+    file = workbook(tmp_path / "honest.xlsx", rows=500)
+    assert len(list(read_cases(file, mapping={"id": "id", "candidate": "candidate"}))) == 500
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -174,9 +176,9 @@ def test_a_method_that_unpacks_everything_at_once_is_not_used_at_all(method: int
         for part in old.infolist():
             if part.filename != "xl/worksheets/sheet1.xml":
                 new.writestr(part, old.read(part))
-        new.writestr("xl/worksheets/sheet1.xml", b" " * 60_000_000)
+        new.writestr("xl/worksheets/sheet1.xml", b" " * 40_000_000)
     content = file.read_bytes()
-    file.write_bytes(content.replace((60_000_000).to_bytes(4, "little"), (5_000).to_bytes(4, "little")))
+    file.write_bytes(content.replace((40_000_000).to_bytes(4, "little"), (5_000).to_bytes(4, "little")))
     for reader in BOOKS.values():
         tracemalloc.start()
         try:
@@ -200,11 +202,11 @@ def repeated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     deep: object = 1
     for _ in range(120):
         deep = {"a": deep}
-    long = polars.repeat("x" * 100_000, 7_000, eager=True)
+    long = polars.repeat("x" * 100_000, 5_100, eager=True)
     frames = {
-        "rows": polars.DataFrame({"item": polars.repeat("a", 12_000_000, eager=True)}),
+        "rows": polars.DataFrame({"item": polars.repeat("a", 2_400_000, eager=True)}),
         "values": polars.DataFrame(
-            {"item": ["a"], "l": [polars.repeat(1, 120_000_000, eager=True, dtype=polars.Int8)]}
+            {"item": ["a"], "l": [polars.repeat(1, 101_000_000, eager=True, dtype=polars.Int8)]}
         ),
         "texts": polars.DataFrame({"item": long}),
         "levels": polars.DataFrame({"item": ["a"], "deep": [deep]}),
@@ -217,8 +219,8 @@ def repeated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 
 PARQUET = {
-    "rows": "has 12,000,000 rows; at most 2,000,000 rows are read from one file",
-    "values": "has 120,000,001 values; at most 100,000,000 cells are read from one file",
+    "rows": "has 2,400,000 rows; at most 2,000,000 rows are read from one file",
+    "values": "has 101,000,001 values; at most 100,000,000 cells are read from one file",
     "levels": "is nested deeper than 100 levels; at most 100 levels are read from one file",
 }
 
@@ -248,7 +250,7 @@ def test_one_long_text_in_every_row_is_refused(name: str, repeated: dict[str, by
     file = tmp_path / "small.parquet"
     file.write_bytes(repeated["texts"])
     assert file.stat().st_size < 200_000
-    with pytest.raises(FileLimitError, match=r"small\.parquet: holds 700 MB of text; at most 500 MB"):
+    with pytest.raises(FileLimitError, match=r"small\.parquet: holds 510 MB of text; at most 500 MB"):
         TABLES[name](file)
 
 
@@ -289,22 +291,25 @@ def test_what_is_not_parquet_is_refused_in_words(reader: Callable[[Path], object
             assert found is None or "not a Parquet file" in str(found)
 
 
-def wide(columns: int = 1_000_000) -> bytes:
+@cache
+def wide(columns: int = 100_000) -> bytes:
     names = ["item", "id", "candidate", "rater", "dimension", "score", *map(str, range(columns - 6))]
     return (",".join(names) + "\n" + "1," * (columns - 1) + "1\n").encode()
 
 
 @pytest.mark.parametrize("reader", TABLES.values(), ids=list(TABLES))
-def test_a_table_of_a_million_columns_is_refused(reader: Callable[[Path], object], tmp_path: Path) -> None:
+def test_a_table_of_a_hundred_thousand_columns_is_refused(
+    reader: Callable[[Path], object], tmp_path: Path
+) -> None:
     (tmp_path / "wide.csv").write_bytes(wide())
-    with pytest.raises(FileLimitError, match=r"^wide\.csv: has .*1,000,000 .*; at most 10,000 columns"):
+    with pytest.raises(FileLimitError, match=r"^wide\.csv: has .*100,000 .*; at most 10,000 columns"):
         reader(tmp_path / "wide.csv")
 
 
 @pytest.mark.parametrize("name", ["ratings", "a plain table", "pairs of texts"])
 def test_rows_that_each_name_another_column_are_refused(name: str, tmp_path: Path) -> None:
     file = tmp_path / "square.jsonl"
-    file.write_text("".join(json.dumps({"item": "a", f"c{number}": 1}) + "\n" for number in range(50_000)))
+    file.write_text("".join(json.dumps({"item": "a", f"c{number}": 1}) + "\n" for number in range(12_000)))
     with pytest.raises(FileLimitError, match=r"^square\.jsonl: has .*; at most 10,000 columns"):
         TABLES[name](file)
 
@@ -426,4 +431,4 @@ def test_the_command_line_refuses_in_words(
         )
         == 2
     )
-    assert "r.parquet: has 12,000,000 rows; at most 2,000,000 rows" in capsys.readouterr().err
+    assert "r.parquet: has 2,400,000 rows; at most 2,000,000 rows" in capsys.readouterr().err

@@ -43,16 +43,19 @@ def noise_of(people: Numbers) -> tuple[Numbers, Numbers, bool]:
 def likeness(rows: Numbers, judges: int, known: bool) -> Statistic:
     """The mean covariance of errors over their mean variance, the clinicians' noise taken from both."""
 
-    def one(w: Numbers) -> float:
-        sigma = np.cov(rows[:, :judges].T, fweights=w.astype(int))
-        if known:
-            squares, freedom, share = w @ rows[:, judges:]
-            sigma = sigma - squares / freedom * share / w.sum()
-        spread = np.trace(sigma) / judges
-        apart = (sigma.sum() - np.trace(sigma)) / (judges * (judges - 1))
-        return float(apart / spread) if spread > 1e-9 else float("nan")
+    errors = rows[:, :judges] - rows[:, :judges].mean(axis=0)
 
-    return lambda weights: np.array([one(w) for w in weights])
+    def read(w: Numbers) -> Numbers:
+        n, mean = w.sum(axis=1), w @ errors
+        own = ((w @ errors**2 - mean**2 / n[:, None]) / (n[:, None] - 1)).sum(axis=1)
+        every = (w @ errors.sum(axis=1) ** 2 - mean.sum(axis=1) ** 2 / n) / (n - 1)
+        if known:
+            squares, freedom, share = (w @ rows[:, judges:]).T
+            noise = squares / freedom * share / n
+            own, every = own - judges * noise, every - judges**2 * noise
+        return np.where(own > 1e-9 * judges, (every - own) / (judges - 1) / np.where(own > 0, own, 1), np.nan)
+
+    return read
 
 
 def votes_are_right(

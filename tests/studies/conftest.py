@@ -18,30 +18,35 @@ def server() -> Iterator[LoopbackServer]:
         yield server
 
 
+def written(
+    folder: Path,
+    url: str,
+    *,
+    cases: int | list[dict[str, Any]] = 6,
+    judge: dict[str, Any] | None = None,
+    **settings: Any,
+) -> Path:
+    """Cases and a study file in a folder; keyword arguments replace or add settings, None takes one out."""
+    rows = cases if isinstance(cases, list) else [
+        {"id": f"case-{n}", "system": "a", "candidate": f"Summary {n}.", "texts": {"context": f"Note {n}."}}
+        for n in range(cases)
+    ]  # fmt: skip
+    (folder / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    study: dict[str, Any] = {
+        "study": "small",
+        "cases": "cases.jsonl",
+        "instrument": "note_quality",
+        "dimensions": ["accuracy", "completeness", "clarity"],
+        "judges": [{"kind": "openai", "name": "juror", "url": url, "model": "m", **(judge or {})}],
+    }
+    study |= settings
+    file = folder / "study.yaml"
+    file.write_text(
+        "".join(f"{name}: {json.dumps(value)}\n" for name, value in study.items() if value is not None)
+    )
+    return file
+
+
 @pytest.fixture
 def write_study(tmp_path: Path, server: LoopbackServer) -> Callable[..., Path]:
-    """Writes cases and a study file; keyword arguments replace or add settings, None takes one out."""
-
-    def write(
-        *, cases: int | list[dict[str, Any]] = 6, judge: dict[str, Any] | None = None, **settings: Any
-    ) -> Path:
-        rows = cases if isinstance(cases, list) else [
-            {"id": f"case-{n}", "system": "a", "candidate": f"Summary {n}.", "texts": {"context": f"Note {n}."}}
-            for n in range(cases)
-        ]  # fmt: skip
-        (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        study: dict[str, Any] = {
-            "study": "small",
-            "cases": "cases.jsonl",
-            "instrument": "note_quality",
-            "dimensions": ["accuracy", "completeness", "clarity"],
-            "judges": [{"kind": "openai", "name": "juror", "url": server.url, "model": "m", **(judge or {})}],
-        }
-        study |= settings
-        file = tmp_path / "study.yaml"
-        file.write_text(
-            "".join(f"{name}: {json.dumps(value)}\n" for name, value in study.items() if value is not None)
-        )
-        return file
-
-    return write
+    return lambda **settings: written(tmp_path, server.url, **settings)

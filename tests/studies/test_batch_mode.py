@@ -15,9 +15,8 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.loopback import Call, LoopbackServer
-from tests.studies.running import ratings_of
+from tests.studies.running import ratings_of, run_without_report
 
-from medjury.cli import main
 from medjury.models import audit_totals, verify_audit_log
 from medjury.store.runs import files
 from medjury.studies import RunResult, check_study, load_study, run_study
@@ -104,7 +103,7 @@ def test_the_end_is_not_waited_for_and_another_run_fetches_it(
 ) -> None:
     file, jobs = study(), server.endpoint.jobs
     jobs.held = True
-    assert main(["run", str(file), "--no-wait", "--no-preflight", "--quiet"]) == 3
+    assert run_without_report(file, "--no-wait", "--no-preflight") == 3
     told = capsys.readouterr()
     assert "6 calls wait in 1 batch job (batch-0)" in told.out and f"medjury run {file}" in told.err
     assert audit_totals(log(file)).unended == 6 and ran(file, wait=False).status == "incomplete"

@@ -88,7 +88,7 @@ def test_an_image_reaches_every_protocol_byte_for_byte_as_it_was_hashed(
         asked.setdefault(call.protocol, set()).add(case.id)
     assert asked == {protocol: {"c0", "c1", "c2"} for protocol in ("openai", "anthropic", "google")}
     assert (ratings_of(study).filter(rater_kind="judge")["status"] == "scored").all()
-    assert main(["run", str(study), "--quiet"]) == 0
+    assert run_without_report(study) == 0
     assert len(server.calls) == 9, "nothing is asked twice"
     (tmp_path / "one.png").write_bytes(png(seed=5))
     assert run_without_report(study) == 0

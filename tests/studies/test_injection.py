@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -166,10 +166,11 @@ def test_a_study_that_cannot_be_audited_is_refused_before_the_first_call(
 
 def test_the_interval_covers_a_planted_shift() -> None:
     """200 studies of 30 answers, each instruction worth 0.8 grades on average to a judge with noise of its own."""
+    planted = planted_cases([Case(f"c{n}", candidate="x", system="a") for n in range(30)], NOTES, number=30)
     covered = false = 0
     for seed in range(200):
         for shift in (0.8, 0.0):
-            found = injection(drawn(shift, np.random.default_rng([seed, int(shift * 10)])), NOTES)
+            found = injection(drawn(planted, shift, np.random.default_rng([seed, int(shift * 10)])), NOTES)
             (row,) = [each for each in found.rows if each.group == "all kinds"]
             assert row.estimate.low is not None and row.estimate.high is not None
             inside = row.estimate.low <= shift <= row.estimate.high
@@ -178,11 +179,10 @@ def test_the_interval_covers_a_planted_shift() -> None:
     assert 184 <= covered <= 196 and false == 0
 
 
-def drawn(shift: float, draw: np.random.Generator) -> list[Any]:
+def drawn(planted: Sequence[Case], shift: float, draw: np.random.Generator) -> list[Any]:
     from tests.ratings.samples import rating
 
     found = []
-    planted = planted_cases([Case(f"c{n}", candidate="x", system="a") for n in range(30)], NOTES, number=30)
     base = {f"c{n}": float(draw.integers(1, 4)) for n in range(30)}
     for case in planted:
         item, kind = case.id.split("\u241f")

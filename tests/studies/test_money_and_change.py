@@ -33,7 +33,7 @@ def test_failed_calls_count_against_the_cap_of_every_later_run(
     server.endpoint.behaviours = lambda call: "html"
     study = write_study(cases=4, budget={"calls": 3}, max_unscored=1.0)
     for _ in range(3):
-        main(["run", str(study), "--quiet", "--no-preflight"])
+        run_without_report(study, "--no-preflight")
     assert len(server.calls) == 3
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.loopback import TOKEN, LoopbackServer
+from tests.studies.running import run_without_report
 from tests.tuning.world import NEGATION, NUMBER, answer, write_task
 
 from medjury.cli import main
@@ -73,7 +74,7 @@ def test_the_tuned_file_is_an_ordinary_instrument_that_asks_what_was_measured(pl
          "instrument": str(result.folder / "tuned.yaml")},
     ]  # fmt: skip
     later.write_text("".join(f"{name}: {json.dumps(each)}\n" for name, each in study.items()))
-    assert main(["run", str(later), "--quiet"]) == 0
+    assert run_without_report(later) == 0
     asked = {TOKEN.sub("", call.prompt) for call in server.calls[before:]}
     measured = {TOKEN.sub("", call.prompt) for call in server.calls[:before] if "1-tuned" in call.prompt}
     held_out = {each for each in measured if NEGATION in each and NUMBER in each}

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.loopback import LoopbackServer
+from tests.studies.running import run_without_report
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -45,7 +46,7 @@ class TestTheQuestion:
         with LoopbackServer() as server:
             endpoint = {"kind": "openai", "url": server.url, "model": "m"}
             study = write_study({"ann": {"one": grades()}}, **endpoint)
-            assert main(["run", str(study), "--quiet"]) in (0, 3)
+            assert run_without_report(study) in (0, 3)
             sent = server.calls[0].json["messages"]
         prompt = made(study).train[0]["prompt"]
         own, theirs = (VERDICT.findall(each[-1]["content"]) for each in (prompt, sent))
@@ -217,7 +218,7 @@ class TestPreferences:
         study.write_text("\n".join(lines) + "\n")
         with pytest.raises(MedjuryError, match="the study was not run yet; run it first"):
             made(study, "dpo", rejection=Rejection("worst_judge"))
-        assert main(["run", str(study), "--quiet"]) == 0
+        assert run_without_report(study) == 0
         # Both judges are right once; on "two" the near one is farther away than the far one on "one".
         lessons = made(study, "dpo", rejection=Rejection("worst_judge"))
         assert len(lessons.train) == 1 and "the judge farthest from the clinicians" in lessons.text()
@@ -312,7 +313,7 @@ class TestSides:
         cases.write_text(cases.read_text().replace('"id": "case', '"id": "kase'))
         humans = tmp_path / "humans.csv"
         humans.write_text(humans.read_text().replace("case ", "kase "))
-        assert main(["run", str(study), "--quiet"]) == 0
+        assert run_without_report(study) == 0
         run = RunFolder(tmp_path / "runs" / "taught").manifest
         touched = sorted(each.replace("case", "kase") for each in (*sides["training"], *sides["development"]))
         assert sorted(run.touched_cases) == touched
