@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medjury.foundation.documents import nearest, read_document, validate_part
+from medjury.foundation.documents import nearest, validate_part
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Instrument, Unscored
 from medjury.judging import PROMPT_VERSION, Rater, Used
@@ -56,7 +56,7 @@ def read_settings(study: Study, **stated: object) -> TuningPart:
         **(study.settings.tuning or {}),
         **{name: value for name, value in stated.items() if value is not None},
     }
-    return validate_part(read_document(study.file), ("tuning",), said, TuningPart)
+    return validate_part(study.document, ("tuning",), said, TuningPart)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import whole_file
 from medjury.intake.cases import Case, CaseCriteria, criterion_row
@@ -233,4 +232,4 @@ def _write(
 
 
 def _wrong(study: Study, label: str, problem: str) -> MedjuryError:
-    return MedjuryError(read_document(study.file).complaint(("humans", "labels", label), problem))
+    return MedjuryError(study.document.complaint(("humans", "labels", label), problem))

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError, no_such
 from medjury.intake import mapping_in
 from medjury.intake.cases import Case
@@ -89,7 +88,7 @@ def _blinded(study: Study, part: HumansPart, path: Path) -> bool | None:
         text = (
             "is true, but the ratings' own column `blinded` says of some that they were not; correct either"
         )
-        raise MedjuryError(read_document(study.file).complaint(("humans", "blinded"), text))
+        raise MedjuryError(study.document.complaint(("humans", "blinded"), text))
     if part.blinded is not None or not words:
         return part.blinded
     return False if words & _NO else True if words <= _YES else None

@@ -39,7 +39,7 @@ def gate_outlook(
     or, where it names none, as if as many clinicians as the rules ask for rated every case."""
     rules = stated_gate(study)
     development = set(rules.development_cases)
-    humans = Humans.read(study, rehearse=True)
+    humans = plan.humans or Humans.read(study, rehearse=True)
     dangerous, text, systems = None, "", len(plan.systems)
     notes = [] if registered_protocol(study, plan) else [_UNREGISTERED]
     if humans is None:

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Unscored
 from medjury.intake.cases import CaseCriteria, CaseReader, LeftOut, RedactedCases, not_known_text, pair_of
@@ -32,6 +31,9 @@ from medjury.studies._study.material import (
 )
 from medjury.studies._study.patient_groups import PatientGroups
 from medjury.studies._study.study import Study
+
+if TYPE_CHECKING:
+    from medjury.studies._plan.clinicians import Humans
 
 # Providers cache no shorter prompts.
 LEAST_TOKENS = 1024
@@ -118,6 +120,7 @@ class RunPlan:
     timed: Mapping[str, float] = field(
         default_factory=dict
     )  # seconds of one call, by judge, where it was tried
+    humans: Humans | None = field(default=None, compare=False)  # where they were read beside the cases
 
     @cached_property
     def cases_hash(self) -> str:
@@ -267,7 +270,7 @@ def _sum(amounts: Iterable[float | None]) -> float | None:
 def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse: bool = False) -> RunPlan:
     """Read every case once: count it, hash it, check its inputs and estimate its tokens. Where nobody is to be
     `asking`, no model's window is looked at; a rehearsal leaves the store alone."""
-    refuse_lost_criteria(read_document(study.file), study.settings)
+    refuse_lost_criteria(study.file, study.settings)
     danger, scores = danger_note(study), read_scores(study)
     count = lacking = with_images = 0
     shown = shows_images(study.instrument)
@@ -385,9 +388,7 @@ def read_scores(study: Study) -> tuple[ManifestScores, ...]:
             try:
                 found.append(judge.read())
             except MedjuryError as error:
-                raise MedjuryError(
-                    read_document(study.file).complaint(("judges", index), str(error))
-                ) from None
+                raise MedjuryError(study.document.complaint(("judges", index), str(error))) from None
     return tuple(found)
 
 
@@ -470,7 +471,7 @@ def _refuse_blind_models(study: Study) -> None:
     for index, judge in enumerate(study.jury.judges):
         for model in judge.models:
             if not takes_images(model):
-                raise MedjuryError(read_document(study.file).complaint(("judges", index), no_images(model)))
+                raise MedjuryError(study.document.complaint(("judges", index), no_images(model)))
 
 
 def _image_note(study: Study, with_images: int, shown: bool) -> list[str]:

@@ -381,7 +381,7 @@ def check_study(
         study, plan = plan_drafting(study, prices)
     else:
         plan = plan_study(study, prices, rehearse=True)
-    Humans.read(study, rehearse=True)
+    plan = replace(plan, humans=Humans.read(study, rehearse=True))
     if not preflight:
         return plan
     if study.drafter is None and not cluster:

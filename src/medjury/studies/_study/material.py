@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from medjury.foundation.documents import Document, nearest
+from medjury.foundation.documents import Document, nearest, read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
 from medjury.intake import mapping_in
@@ -167,15 +167,15 @@ def _can_be_paired(settings: StudyFile, instrument: Instrument) -> None:
             raise MedjuryError(f"the strategy `{way}` judges one answer, and pairs have two; use `single`")
 
 
-def refuse_lost_criteria(document: Document, settings: StudyFile) -> None:
+def refuse_lost_criteria(study: Path, settings: StudyFile) -> None:
     """Before anybody drafts, the file of criteria need not be there; without it, nobody judges by all criteria."""
-    file = settings.cases.criteria_in(Path(document.file).resolve().parent)
+    file = settings.cases.criteria_in(study.resolve().parent)
     if file is not None and not file.exists():
         problem = (
             f"{settings.cases.criteria} does not exist, so the criteria in it are lost: correct the name, let "
             "`medjury criteria draft` write it, or take `criteria` out"
         )
-        raise MedjuryError(document.complaint(("cases", "criteria"), problem))
+        raise MedjuryError(read_document(study).complaint(("cases", "criteria"), problem))
 
 
 def _can_rank_by(instrument: Instrument, names: list[str]) -> None:

@@ -113,7 +113,7 @@ def load_rated_study(path: str | Path, *, skip_bad_cases: bool = False) -> Rated
             "(`medjury draft STUDY --cases FILE`) and name that file as the cases"
         )
         raise MedjuryError(document.complaint(("drafting",), problem))
-    refuse_lost_criteria(document, settings)
+    refuse_lost_criteria(Path(document.file), settings)
     material = read_material(document, settings, skip_bad_cases=skip_bad_cases)
     _check(document, settings.panel, material.instrument)
     folder = Path(document.file).resolve().parent

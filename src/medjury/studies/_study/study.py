@@ -114,13 +114,18 @@ class Study:
         return prices
 
     @cached_property
+    def document(self) -> Document:
+        """Its file, which knows on which line each value is: for complaints."""
+        return overridden(read_document(self.file), self.overrides)
+
+    @cached_property
     def split(self) -> StatedSplit | None:
         """The split that its file states case by case; every case is read for it, once."""
         part = self.settings.split
         if part is None:
             return None
         cases = self.cases.source if isinstance(self.cases, RedactedCases) else self.cases
-        return read_split(overridden(read_document(self.file), self.overrides), part, cases)
+        return read_split(self.document, part, cases)
 
     @property
     def finished(self) -> bool:
@@ -184,7 +189,7 @@ class Study:
         strict = (part.model_check or self.settings.model_check) == "strict"
         folder = self.file.resolve().parent
         setup = Setup(name, part, instrument, folder, bool(instrument.examples), None, strict, own)
-        return rater_of(read_document(self.file), ("judges", place), setup)
+        return rater_of(self.document, ("judges", place), setup)
 
     def model_of(self, settings: dict[str, Any], name: str) -> tuple[ChatModel, ModelPart]:
         """A further model of a tuning, such as the one that writes prompts."""

@@ -146,7 +146,8 @@ def check_recipe(folder: str | Path, *, recipe: str | None = None) -> CheckedRec
 
     named: dict[str, list[str]] = {}
     studies = []
-    before = {} if stated is None else _tables_of(stated, list(map(at, documents)))
+    # Of a folder as it was written nothing can be lost, and the recipe's own files need not be read beside it.
+    before = {} if stated is None or all(is_ours.values()) else _tables_of(stated, list(map(at, documents)))
     for place in documents:
         uses = _uses(place, folder)
         for name, use in uses.items():
@@ -249,9 +250,8 @@ def _tables_of(recipe: Recipe, names: Sequence[str]) -> dict[str, tuple[str, ...
 
 def _facts(study: Study) -> tuple[StudyFacts, tuple[str, ...], Humans | None]:
     plan = check_study(study, preflight=False)
-    humans = Humans.read(study, rehearse=True)
     notes = tuple(each for each in plan.notes if _NOT_HERE not in each)
-    return StudyFacts.of(study, plan, humans), notes, humans
+    return StudyFacts.of(study, plan, plan.humans), notes, plan.humans
 
 
 def _checked(
