@@ -153,6 +153,14 @@ def test_a_passport_of_another_run_fills_in_nothing(demonstration: Path, tmp_pat
             write_page(demonstration, governance=True, passport=other)
 
 
+def test_of_a_folder_that_was_changed_the_page_says_so_first(tmp_path: Path) -> None:
+    write_run(tmp_path, planted_frame(cases=20))
+    (tmp_path / "ratings.csv").unlink()
+    write_page(tmp_path, governance=True)
+    page = (tmp_path / "governance.html").read_text()
+    assert "The run folder is not as the run wrote it" in page.partition('class="asked"')[0]
+
+
 def test_of_a_run_without_clinicians_what_they_said_is_open(tmp_path: Path) -> None:
     write_run(tmp_path, planted_frame(cases=20, clinicians={}))
     write_page(tmp_path, governance=True)

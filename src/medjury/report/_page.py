@@ -46,7 +46,7 @@ from medjury.report._sections.ranking import ranking
 from medjury.report._sections.raters import who_agrees
 from medjury.report._sections.severe import severe_errors
 from medjury.report._sections.strategies import ways_of_judging
-from medjury.report._sections.study import study
+from medjury.report._sections.study import ALTERED, study
 from medjury.report._sections.text_metrics import text_metrics
 from medjury.report._sections.triage import triage_of_answers
 from medjury.statistics import counted, moment, one_thread_each
@@ -128,6 +128,8 @@ def write_page(
         governance or (place / files.GOVERNANCE).is_file()
     ):  # an older one would name values that are no longer there
         study, note = evidence.manifest.study, table.settings.note
+        if not all(check.sound for check in evidence.checks):
+            note = f"{ALTERED} {note}"
         asked = governance_page(place, evidence.rater, study, note, card)
         title = f"Medjury: {study}, governance"
         write_whole(place / files.GOVERNANCE, document(title, asked, style=GOVERNANCE_STYLE))

@@ -13,6 +13,7 @@ from medjury.tables import RatingTable, case_column
 # The corpus table: which answers, of what kind, how long, and whether development and held-out ones differ.
 
 _MOST = 6
+ALTERED = "The run folder is not as the run wrote it. Nothing below can be relied on."
 
 
 def corpus_table(material: Material) -> Html:
@@ -135,10 +136,7 @@ def _integrity(material: Material) -> Html:
     table = material.exhibits.table("folder", rows, caption="The run folder, checked against its manifest")
     if all(check.sound for check in checks):
         return table
-    warning = paragraph(
-        "The run folder is not as the run wrote it. Nothing below can be relied on.", class_="note"
-    )
-    return Html(warning + table)
+    return Html(paragraph(ALTERED, class_="note") + table)
 
 
 def _read_again(reread: ManifestReread) -> str:
