@@ -187,9 +187,8 @@ def _row(name: str, ours: float, peer: str, ratio: str, target: str, holds: bool
 
 
 HEAD = (
-    "answers", "of all answers", "truth", "queue: coverage (width)", "unweighted: coverage (bias)",
-    "random review: coverage (width)", "fewer ratings", "random review with the jury's help: coverage (width)",
-    "fewer ratings", "at most (beside the jury's help)",
+    "answers: of all answers", "truth", "queue: held (width)", "unweighted: held (bias)", "random: held (width)",
+    "fewer ratings", "random, jury's help: held (width)", "fewer ratings", "at most (beside help)",
 )  # fmt: skip
 
 
@@ -199,7 +198,7 @@ def _rows(title: str, table: Table, best: Mapping[str, Limit]) -> list[str]:
     for name, alone in AIMS.items():
         own, plain = table["queue", name], table["queue, unweighted", alone]
         random, helped, most = table["random", alone], table["random", name], best[name]
-        cells = [title, name, f"{truth[name]:.3f}", f"{own['coverage']:.1%} ({own['width']:.3f})",
+        cells = [f"{title}: {name}", f"{truth[name]:.3f}", f"{own['coverage']:.1%} ({own['width']:.3f})",
                  f"{plain['coverage']:.1%} ({plain['bias']:+.3f})",
                  f"{random['coverage']:.1%} ({random['width']:.3f})", f"**{fewer(table, name, alone):.0%}**",
                  f"{helped['coverage']:.1%} ({helped['width']:.3f})", f"{fewer(table, name, name):.0%}",
