@@ -22,12 +22,14 @@ _KEPT = Path(__file__).parent.parent / ".venv" / "axe-core" / f"axe-core-{VERSIO
 _SECONDS = 30
 
 
-def faults(page: Page) -> list[tuple[str, str, str]]:
-    """Every fault of an open page: its name, how bad it is, and the first place where it is."""
+def faults(page: Page, *rules: str) -> list[tuple[str, str, str]]:
+    """Every fault of an open page, or those against these rules: its name, how bad it is, and the first place where
+    it is."""
     page.evaluate(axe_script()[0])
     found = page.evaluate(
-        "axe.run({ resultTypes: ['violations'] }).then((found) => found.violations.map((each) =>"
-        " [each.id, each.impact, each.nodes[0].html.slice(0, 200)]))"
+        "(rules) => axe.run({ resultTypes: ['violations'], ...(rules.length ? { runOnly: rules } : {}) }).then("
+        "(found) => found.violations.map((each) => [each.id, each.impact, each.nodes[0].html.slice(0, 200)]))",
+        rules,
     )
     return [(name, impact, where) for name, impact, where in found]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -117,7 +116,7 @@ def test_it_is_one_page_on_both_papers_whatever_is_stated(browser: Browser, tmp_
     dimensions = [f"dimension_{number}_with_a_name_that_goes_on_and_on" for number in range(11)]
     systems = [f"system-{number}-with-a-name-that-goes-on-and-on-for-ever" for number in range(6)]
     frame = planted_frame(
-        cases=30,
+        cases=12,
         dimensions=dimensions,
         systems=systems,
         judges={"judge-a": 2.5, "judge-b": 2.5},
@@ -137,10 +136,10 @@ def test_it_is_one_page_on_both_papers_whatever_is_stated(browser: Browser, tmp_
 
 
 def test_the_command_writes_it_and_keeps_it_true_with_the_report(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = tmp_path / "run"
-    shutil.copytree(run_demonstration(tmp_path_factory) / "runs" / "demonstration", run)
+    run = write_run(tmp_path / "run", planted_frame(cases=12, dimensions=("accuracy",)))
+    (run / "audit.jsonl").touch()
     assert main(["report", str(run), "--quiet", "--resamples", "200"]) == 0
     assert not (run / "board.html").exists()
     capsys.readouterr()

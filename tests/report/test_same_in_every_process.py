@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.report.planted import rules, write_run
 from tests.report.ways import WAYS, judges_of, ways_frame
 
-CASES = 90
+CASES = 45
 
 
 def test_a_report_is_the_same_whatever_order_sets_have(tmp_path: Path) -> None:

@@ -65,6 +65,7 @@ def test_the_first_start_prints_a_link_that_opens(study: Path) -> None:
         assert fetch(address[1] + "/healthz") == (200, "ok")
         status, shown = fetch(link[1])
         assert status == 200 and "Welcome, Dr Ada Quill" in shown
+        assert guesses(address[1]) == [403] * 5 + [429] * 3, "whatever address a header states"
     assert (study.parent / "ward.panel.sqlite").is_file()
 
 
@@ -124,25 +125,22 @@ def test_the_trail_is_printed_and_checked(
     assert "  the command line: invited Ada as rater\n" in told and "\t" not in told
 
 
+def guesses(address: str) -> list[int]:
+    """How eight guesses at a password are answered, each from another address, as a header says."""
+    return [guess(address, f"203.0.113.{number}") for number in range(8)]
+
+
 def guess(address: str, forwarded: str) -> int:
-    """Guess at a password, from another address than this machine's, as a header says."""
-    with httpx.Client(base_url=address, headers={"x-forwarded-for": forwarded}) as client:
+    with httpx.Client(base_url=address, headers={"x-forwarded-for": forwarded}, verify=False) as client:
         form = {"csrf": token_in(client.get("/sign-in").text), "name": "Dr Roe", "password": "wrong"}
         return client.post("/sign-in", data=form).status_code
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [([], [403] * 5 + [429] * 3), (["--proxy", "127.0.0.1"], [403] * 8)],
-    ids=["not named", "named"],
-)
-def test_an_address_in_a_header_is_believed_only_from_a_proxy_that_was_named(
-    study: Path, words: list[str], told: list[int]
-) -> None:
-    with served_by_command(study, *words) as lines:
+def test_an_address_in_a_header_is_believed_from_a_proxy_that_was_named(study: Path) -> None:
+    with served_by_command(study, "--proxy", "127.0.0.1") as lines:
         address = lines[0].rpartition(" ")[2]
         fetch(f"{address}/healthz")
-        assert [guess(address, f"203.0.113.{number}") for number in range(8)] == told
+        assert guesses(address) == [403] * 8
 
 
 def test_a_proxy_is_named_by_its_address(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
