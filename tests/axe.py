@@ -6,6 +6,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import os
 import shutil
 import subprocess
 import tarfile
@@ -37,6 +38,20 @@ def faults(page: Page, *rules: str) -> list[tuple[str, str, str]]:
 def serious_faults(page: Page) -> list[tuple[str, str]]:
     """Every serious or critical one."""
     return [(name, where) for name, impact, where in faults(page) if impact in ("serious", "critical")]
+
+
+def looks_good(page: Page, name: str) -> None:
+    """Nothing is wider than a desk's window or a phone's, and axe finds nothing wrong. Pictures on request."""
+    kept = page.viewport_size
+    for width in (390, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert wide <= 0, (name, width)
+        if folder := os.environ.get("MEDJURY_PICTURES"):
+            page.screenshot(path=f"{folder}/{name.strip('/').replace('/', '-')}-{width}.png", full_page=True)
+    assert (name, faults(page)) == (name, [])
+    if kept is not None:
+        page.set_viewport_size(kept)
 
 
 @cache

@@ -13,12 +13,16 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is loaded
 
 import pytest
 from hypothesis import HealthCheck, settings
 from tests import chromium
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 gc.disable()  # until all tests are found: nothing of what they load is given back
 
@@ -61,3 +65,9 @@ def pytest_collection_finish() -> None:
 def _the_browser_ends_with_the_session() -> Iterator[None]:
     yield
     chromium.stop()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium.browser() as opened:
+        yield opened

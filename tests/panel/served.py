@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
 from medjury.panel import Panel, listen, make_app
 
@@ -25,19 +27,25 @@ def served(panel: Panel, port: int = 0) -> Iterator[Panel]:
     """The panel at its own address: this port of the machine, or a free one."""
     with listen("127.0.0.1", port) as listening:
         reached = replace(panel, public_url=f"http://localhost:{listening.getsockname()[1]}")
-        config = uvicorn.Config(make_app(reached), log_level="error", server_header=False, ws="none")
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
-        thread.start()
-        limit = time.monotonic() + WAIT_SECONDS
-        while not server.started:
-            assert thread.is_alive() and time.monotonic() < limit, "the server did not start"
-            time.sleep(0.02)
-        try:
+        with running(make_app(reached), listening):
             yield reached
-        finally:
-            server.should_exit = True
-            thread.join(WAIT_SECONDS)
+
+
+@contextmanager
+def running(app: FastAPI, listening: socket.socket) -> Iterator[None]:
+    config = uvicorn.Config(app, log_level="error", server_header=False, ws="none", lifespan="off")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    limit = time.monotonic() + WAIT_SECONDS
+    while not server.started:
+        assert thread.is_alive() and time.monotonic() < limit, "the server did not start"
+        time.sleep(0.02)
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join(WAIT_SECONDS)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from tests import chromium
 from tests.panel.raters import GOOD, Rater, rater
 from tests.panel.rounds import Clock, set_up_panel
 from tests.panel.served import served
-from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
+from tests.panel.visitors import PASSWORD, Visitor, hand_over, invited, sign_in
 from tests.stoppable_postgres import end, own_server, own_url, start  # noqa: F401 - fixtures
 
 from medjury.instruments import Score
@@ -100,11 +100,8 @@ def test_in_the_browser_a_draft_waits_for_the_database(
     with served(Panel(database)) as panel, chromium.browser() as browser:
         context = browser.new_context(base_url=panel.public_url)
         page = context.new_page()
-        app = make_app(panel)
-        known = rater(app)
-        context.add_cookies(
-            [{"name": c.name, "value": c.value or "", "url": panel.public_url} for c in known.cookies.jar]
-        )
+        known = rater(make_app(panel))
+        hand_over(known, context)
         page.goto(f"/rate/{known.codes()[0]}")
         expect(page.locator(".question.current")).to_have_count(1)
         end(own_server)

@@ -12,7 +12,6 @@ from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.pofile import read_po
 from fastapi import FastAPI
 from playwright.sync_api import Browser, Locator, Page, expect
-from tests import chromium
 from tests.axe import serious_faults
 from tests.panel.raters import PROFILE, Rater
 from tests.panel.rounds import set_up_panel
@@ -370,12 +369,6 @@ def test_a_rater_reads_the_instrument_in_their_language_and_answers_the_same(
         assert [each for each in rating.warnings if "translation" in each] == [
             "The instrument's translation de lacks two (definition, grade 2). Raters read this in English."
         ]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Any:
-    with chromium.browser() as opened:
-        yield opened
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,10 @@ import html
 import json
 import random
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
-import pytest
 from playwright.sync_api import Browser, Page, expect
-from tests import chromium
 from tests.loopback import Call, LoopbackServer
 from tests.panel.criteria_study import criteria_rows
 from tests.panel.rating.at_browsers import PHONE, nothing_serious, rater_at
@@ -34,12 +31,6 @@ humans: panel
 report: {{resamples: 200}}
 """
 SAID = 'It reads "take aspirin 300 mg and call an ambulance now", and not "drive there yourself".'
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium.browser() as opened:
-        yield opened
 
 
 def is_met(case: int, criterion: str, who: str = "", wrong: float = 0.0) -> int:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from tests import chromium
-from tests.axe import serious_faults
+from tests.axe import looks_good
 from tests.loopback import LoopbackServer
 from tests.panel.rounds import write_study
 from tests.panel.served import served_by_command
@@ -34,12 +31,6 @@ report:
 SETTLED, DECIDED = 3, 4  # the cases on which Dr Ocelot is stricter than the others
 CHANGED = 1  # the case to which Dr Margay comes back, to say of its accuracy what the others say
 PAGES = ("/rounds", "/live", "/evidence")  # the others are looked at where they are tested
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium.browser() as opened:
-        yield opened
 
 
 def grades(name: str, case: int) -> str:
@@ -80,20 +71,6 @@ def invite(head: Page, name: str, role: str) -> str:
     head.get_by_role("radio", name=re.compile(f"^{role}")).check()
     head.get_by_role("button", name="Make invitation links").click()
     return head.get_by_label("Link").input_value()
-
-
-def looks_good(page: Page, name: str) -> None:
-    """Nothing is wider than the window, on a desk or on a phone, and axe finds nothing serious."""
-    kept = page.viewport_size
-    for width, height in (DESKTOP, PHONE):
-        page.set_viewport_size({"width": width, "height": height})
-        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert wide <= 0, (name, width)
-        if folder := os.environ.get("MEDJURY_PICTURES"):
-            page.screenshot(path=f"{folder}/{name}-{width}.png", full_page=True)
-    assert serious_faults(page) == [], name
-    assert kept is not None
-    page.set_viewport_size(kept)
 
 
 def rate_everything(page: Page, name: str) -> list[int]:
@@ -224,4 +201,4 @@ def play(browser: Browser, printed: str) -> None:
     looks_good(head, "included")
     for path in PAGES:
         head.goto(path)
-        looks_good(head, path.strip("/"))
+        looks_good(head, path)

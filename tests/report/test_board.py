@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 from playwright.sync_api import Browser
-from tests import chromium
 from tests.recipes.offline import run_demonstration
 from tests.report.pdf_text import pdf_pages
 from tests.report.planted import planted_frame, rules, write_run
@@ -23,12 +21,6 @@ from medjury.statistics import shown
 from medjury.store.runs import RunFolder
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium.browser() as opened:
-        yield opened
 
 
 def board(folder: Path, frame: pl.DataFrame, **changes: Any) -> str:

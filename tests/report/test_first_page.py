@@ -3,13 +3,11 @@ and nothing is wider than the screen."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import polars as pl
 import pytest
 from playwright.sync_api import Browser
-from tests import chromium
 from tests.axe import serious_faults
 from tests.recipes.offline import run_demonstration, run_recipe
 from tests.report.pdf_text import pdf_pages
@@ -20,12 +18,6 @@ from medjury.studies import Recipe
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 NAMES = [recipe.name for recipe in Recipe.all()]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium.browser() as opened:
-        yield opened
 
 
 def first_pages(browser: Browser, report: Path, target: Path) -> dict[str, list[str]]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
-from tests import chromium
-from tests.axe import faults
+from tests.axe import looks_good
 from tests.panel.access.provider import CLIENT, LoopbackProvider
 from tests.panel.served import served
 from tests.panel.visitors import PASSWORD, invited
@@ -18,14 +16,6 @@ from tests.panel.visitors import PASSWORD, invited
 from medjury.panel import Panel, open_panel_database
 from medjury.panel._access import Role
 from medjury.panel._panel import OpenIdSettings
-
-WIDTHS = {"desktop": 1280, "phone": 390}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium.browser() as opened:
-        yield opened
 
 
 @pytest.fixture
@@ -115,32 +105,21 @@ def test_every_page_is_reachable_and_fits(page: Page, panel: Panel) -> None:
     pages = ["/sign-in", invited(panel, "Dr Anneliese Möller-Quist", Role.RATER)[1], "/nowhere"]
     for path in pages:
         page.goto(path)
-        assert_fits(page, path[:5])
+        looks_good(page, path[:5])
     join(page, panel, Role.COORDINATOR, "Ada")
     for path in ("/people", "/trail", "/account", "/api-keys"):
         page.goto(path)
-        assert_fits(page, path)
+        looks_good(page, path)
     page.goto("/people")
     page.get_by_label("Names, one a line").fill("Dr Roe\n\n Dr Doe \n")
     page.get_by_role("button", name="Make invitation links").click()
     page.get_by_role("heading", name="2 invitations").wait_for()
-    assert_fits(page, "/invited")
+    looks_good(page, "/invited")
     page.get_by_role("button", name="Copy the link for Dr Doe").click()
     page.get_by_text("Copied", exact=True).wait_for()
     page.get_by_text("QR code for a phone").nth(1).click()
     assert page.get_by_role("img", name="QR code for Dr Doe").locator("svg path").count()
     assert page.get_by_role("alert").is_visible(), "localhost opens on no other machine"
-    if folder := os.environ.get("MEDJURY_PICTURES"):
-        page.screenshot(path=f"{folder}/invited.png", full_page=True)
-
-
-def assert_fits(page: Page, where: str) -> None:
-    """Nothing is wider than a desk's window or a phone's, and axe finds nothing wrong."""
-    for name, width in WIDTHS.items():
-        page.set_viewport_size({"width": width, "height": 900})
-        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert wide <= 0, (where, name)
-    assert faults(page) == [], where
 
 
 def test_a_person_joins_with_the_sites_account_at_another_site(browser: Browser, tmp_path: Path) -> None:

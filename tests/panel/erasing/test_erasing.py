@@ -16,7 +16,7 @@ import pytest
 from sqlalchemy import insert, select, update
 from sqlalchemy.exc import DBAPIError
 from tests import chromium
-from tests.axe import faults
+from tests.axe import looks_good
 from tests.panel.access.test_trail import without_triggers
 from tests.panel.meeting.closed_rounds import closed_panel, same
 from tests.panel.rounds import NOON, case_rows, write_study
@@ -358,27 +358,21 @@ def test_the_pages_in_a_browser(tmp_path: Path) -> None:
         let_in(context, panel, Role.COORDINATOR, "Ada")
         page = context.new_page()
 
-        def look(name: str) -> None:
-            for width in (1280, 390):
-                page.set_viewport_size({"width": width, "height": 900})
-                assert page.evaluate("document.documentElement.scrollWidth") <= width, name
-            assert faults(page) == [], name
-
         page.goto("/exchange")
-        look("exchange")
+        looks_good(page, "exchange")
         page.get_by_role("link", name="erase a patient").click()
-        look("ask")
+        looks_good(page, "ask")
         page.get_by_label("Id").fill(PATIENT)
         page.get_by_role("button", name="Show what would be erased").click()
-        look("shown")
+        looks_good(page, "shown")
         page.get_by_label("once more").fill("pangolin-2")
         page.get_by_role("button", name="Erase permanently").click()
-        look("wrong")
+        looks_good(page, "wrong")
         page.get_by_label("once more").fill(PATIENT)
         page.get_by_role("button", name="Erase permanently").click()
-        look("done")
+        looks_good(page, "done")
         page.goto("/trail")
-        look("trail")
+        looks_good(page, "trail")
         context.close()
     assert found_in(made, tmp_path) == []
     made.database.close()

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, Page
-from tests import chromium
-from tests.axe import faults
+from tests.axe import looks_good
 from tests.panel.meeting.closed_rounds import ONE_SYSTEM, only_round, rate, same
 from tests.panel.meeting.reference_panels import ROUTINE, reference_study
 from tests.panel.meeting.test_questions import QUESTION, concordance_rows
@@ -23,14 +19,6 @@ from medjury.panel._access import Person, Role
 from medjury.panel._design import set_state, set_up
 from medjury.panel._meeting import panel_scores, reconciled_labels, set_up_references
 
-WIDTHS = (390, 1280)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium.browser() as opened:
-        yield opened
-
 
 def joined(
     browser: Browser, panel: Panel, role: Role, name: str, *, scripts: bool = True
@@ -42,17 +30,6 @@ def joined(
     page = context.new_page()
     page.set_default_timeout(120_000)
     return page, let_in(context, panel, role, name)
-
-
-def looks_good(page: Page, name: str) -> None:
-    """Nothing is wider than the window at either width, and axe finds nothing wrong. Pictures on request."""
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert wide <= 0, (name, width)
-        if folder := os.environ.get("MEDJURY_PICTURES"):
-            page.screenshot(path=f"{folder}/{name}-{width}.png", full_page=True)
-    assert faults(page) == [], name
 
 
 def test_two_settle_one_case_and_the_adjudicator_decides_another(browser: Browser, tmp_path: Path) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi import FastAPI
-from playwright.sync_api import Browser
-from tests import chromium
 from tests.panel.rounds import Clock, set_up_panel
 
 from medjury.panel import Panel, make_app
@@ -27,9 +25,3 @@ def make_panel(tmp_path: Path, clock: Clock) -> Callable[..., FastAPI]:
         return make_app(Panel(database, now=clock))
 
     return make
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium.browser() as opened:
-        yield opened
