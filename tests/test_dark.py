@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests import chromium
-from tests.axe import faults
+from tests.axe import faults, few_rows
 from tests.recipes.offline import run_demonstration
 
 from medjury.cli import main
@@ -33,10 +33,11 @@ def test_pages_in_the_dark_have_contrast_and_paper_stays_light(
             page.goto(file.as_uri())
             page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
             assert page.evaluate(BEHIND) == "rgb(18, 24, 31)"
-            assert faults(page, "color-contrast") == [], file.name
             assert [each for each in page.evaluate(OWN_CHECK) if "contrast" in each] == [], file.name
             if file == evidence:
                 assert page.locator(".answer .differs-from").count() and page.locator(".legend").count()
+            few_rows(page)
+            assert faults(page, "color-contrast") == [], file.name
             page.emulate_media(media="print", color_scheme="dark")
             assert page.evaluate(BEHIND) == "rgb(255, 255, 255)"
             page.close()

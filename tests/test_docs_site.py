@@ -12,7 +12,7 @@ import pytest
 import yaml
 from playwright.sync_api import Request
 from tests import chromium
-from tests.axe import serious_faults
+from tests.axe import few_rows, serious_faults
 
 ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -59,5 +59,6 @@ def test_pages_open_from_the_disk_fit_every_window_and_have_no_serious_fault(sit
             for width in (390, 1280):
                 page.set_viewport_size({"width": width, "height": 900})
                 assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
+            few_rows(page)
             assert serious_faults(page) == [], name
         assert all(request.url.startswith(("file:", "data:", "blob:")) for request in asked)

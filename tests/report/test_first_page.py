@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from playwright.sync_api import Browser
-from tests.axe import serious_faults
+from tests.axe import few_rows, serious_faults
 from tests.recipes.offline import run_demonstration, run_recipe
 from tests.report.pdf_text import pdf_pages
 from tests.report.planted import planted_frame, write_run
@@ -79,6 +79,7 @@ def test_the_page_of_the_demonstration_fits_every_screen_and_has_no_serious_faul
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(outside) == 0
+    few_rows(page)
     assert serious_faults(page) == []
     page.close()
     assert_one_page(first_pages(browser, report, tmp_path / "printed.pdf"))
