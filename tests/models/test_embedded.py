@@ -51,7 +51,7 @@ async def test_the_same_request_gets_the_same_reply_whatever_came_before(model: 
         max_tokens=8,
     )
     after = (await model.ask(again)).text
-    for number in (0, 1, 1, 2, 0):
+    for number in (1, 0, 0):
         assert (await model.ask(questions[number])).text == first[number]
     assert (await model.ask(again)).text == after
 
@@ -77,7 +77,7 @@ async def test_the_shared_start_of_prompts_is_kept_in_memory(model: EmbeddedMode
 async def test_jurors_share_one_copy_and_one_decode_at_a_time(model: EmbeddedModel) -> None:
     second = make_model("embedded", name="another")
     replies = await asyncio.gather(
-        model.ask(request(NOTE, max_tokens=10)), second.ask(request(NOTE, max_tokens=10))
+        model.ask(request(NOTE, max_tokens=4)), second.ask(request(NOTE, max_tokens=4))
     )
     assert replies[0].text == replies[1].text
     assert model._runtime is second._runtime  # type: ignore[attr-defined]
@@ -109,7 +109,7 @@ async def test_a_prompt_that_does_not_fit_is_refused_not_cut(model: EmbeddedMode
     ) as caught:
         await model.ask(request("word " * 40_000))
     assert caught.value.reason is Reason.CONTEXT and not caught.value.retry
-    assert (await model.ask(request(NOTE, max_tokens=20))).text, "it goes on afterwards"
+    assert (await model.ask(request(NOTE, max_tokens=2))).text, "it goes on afterwards"
 
 
 async def test_an_answer_cut_at_the_limit_says_so(model: EmbeddedModel) -> None:

@@ -54,6 +54,10 @@ WAYS: dict[str, Any] = {
 }
 
 
+# How often each is asked with other grades, which may lead to another form; 4, where it is not named.
+MOODS = {"single": 1, "repeats": 1, "adaptive": 1, "deliberation": 12, "concordance": 12}
+
+
 @pytest.fixture(scope="module")
 def real() -> Iterator[EmbeddedModel]:
     """The model itself, in memory once for all studies of this file."""
@@ -251,7 +255,7 @@ async def test_its_own_words_can_follow_every_form_that_a_way_asks_for(
     forms: dict[str, Any] = {}
     with monkeypatch.context() as patched:
         for way in (*WAYS, "drafting"):
-            for mood in range(12 if way in ("deliberation", "concordance") else 4):  # where they differ
+            for mood in range(MOODS.get(way, 4)):
                 heard = put_words(patched, "what was asked for", mood)
                 folder = tmp_path / f"{way}-{mood}"
                 folder.mkdir()

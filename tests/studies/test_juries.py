@@ -141,7 +141,12 @@ def test_gate_lists_every_jury_and_ends_with_the_first(
             for name, grade in zip(DIMENSIONS, (1, 1, 1), strict=True)]  # fmt: skip
     for order in (JURIES, JURIES[::-1]):
         file = study(
-            write_study, server, juries=order, humans="people.csv", output=f"runs/{order[0]['name']}"
+            write_study,
+            server,
+            juries=order,
+            humans="people.csv",
+            output=f"runs/{order[0]['name']}",
+            report={"resamples": 200},
         )
         (file.parent / "people.csv").write_text(
             "item,system,rater,dimension,score\n" + "\n".join(rows) + "\n"

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from tests.loopback import Call, LoopbackServer
-from tests.tuning.world import HEARD, NEGATION, write_task
+from tests.tuning.world import HEARD, NEGATION, answer, write_task
 
 from medjury.instruments import load_instrument
 from medjury.report import write_page
@@ -71,9 +72,20 @@ def test_the_tuned_prompt_is_run_over_many_models_several_times(
     assert "The tuned prompt with other models" in report and "f1_class_2" in report
 
 
-def test_the_learning_curve_says_how_many_labels_it_takes(server: LoopbackServer, tmp_path: Path) -> None:
-    file = write_task(tmp_path, server.url, calls=60, each=2, tuning={"learning_curve": [2, 24]})
-    result = tune(file, budget=120)
+@pytest.fixture(scope="module")
+def curved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, TuningResult]]:
+    """A study and its tuning with a learning curve."""
+    with LoopbackServer(answer) as server:
+        settings = {"learning_curve": [2, 24]}
+        minutes = {"clinician_minutes_per_case": 2.0, "resamples": 200}
+        file = write_task(
+            tmp_path_factory.mktemp("curved"), server.url, calls=60, each=2, tuning=settings, report=minutes
+        )
+        yield file, tune(file, budget=120)
+
+
+def test_the_learning_curve_says_how_many_labels_it_takes(curved: tuple[Path, TuningResult]) -> None:
+    _, result = curved
     assert [point.training for point in result.curve] == [2, 24, 72]
     assert result.curve[-1].beats and any("beats the plain prompt" in line for line in result.findings())
     tuned = load_instrument(result.folder / "tuned.yaml")
@@ -82,19 +94,16 @@ def test_the_learning_curve_says_how_many_labels_it_takes(server: LoopbackServer
 
 
 def test_the_report_of_a_study_says_what_a_tuned_judge_gains_and_what_that_cost(
-    server: LoopbackServer, tmp_path: Path
+    curved: tuple[Path, TuningResult],
 ) -> None:
-    settings = {"learning_curve": [24]}
-    file = write_task(
-        tmp_path, server.url, calls=60, each=2, tuning=settings, report={"clinician_minutes_per_case": 2.0}
-    )
-    result = tune(file, budget=120)
+    file, result = curved
     words = file.read_text()
     judge = re.search(r"judges: \[(.*)\]\n", words)
     assert judge is not None
     own = judge[1].replace('"name": "judge"', f'"name": "better", "instrument": "{result.folder}/tuned.yaml"')
-    file.write_text(words.replace(judge[0], f"judges: [{judge[1]}, {own}]\n"))
-    study = load_study(file)
+    with_both = file.with_name("with-both.yaml")
+    with_both.write_text(words.replace(judge[0], f"judges: [{judge[1]}, {own}]\n"))
+    study = load_study(with_both)
     run_study(study)
     manifest = RunFolder(study.output).manifest
     assert {each.name: each.way for each in manifest.judges}["better"] == "single, tuned by gepa"

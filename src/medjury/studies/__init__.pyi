@@ -24,7 +24,6 @@ from ._plan.touched import touched_marks as touched_marks
 from ._recipes import Recipe as Recipe
 from ._run.calls import check_store_host as check_store_host
 from ._run.conclude import RunResult as RunResult
-from ._run.criteria import DraftedCriteria as DraftedCriteria
 from ._run.criteria import draft_criteria as draft_criteria
 from ._run.how import StudyInUseError as StudyInUseError
 from ._run.how import Watcher as Watcher

@@ -20,6 +20,7 @@ from tests.suites.judges import checkouts
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.suites import judge_sources, judges_json, judges_table, write_judges
+from medjury.suites._judges._results import JudgesTable
 
 Captured = pytest.CaptureFixture[str]
 RESAMPLES = 200
@@ -31,20 +32,30 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made_once(tmp_path_factory, "judges-checkouts", checkouts.write_all)
 
 
+@pytest.fixture(scope="module")
+def table(data: Path) -> JudgesTable:
+    """All sources of the checkouts."""
+    return judges_table(judge_sources(), data, resamples=RESAMPLES)
+
+
 def found(folder: Path, name: str, *more: Path) -> dict[str, Any]:
-    """One source of the table as JSON, with the rows of its judges."""
-    whole = judges_json(judges_table(judge_sources(more, [name]), folder, resamples=RESAMPLES))
+    """One source of a table of its own as JSON, with the rows of its judges."""
+    return source_of(judges_table(judge_sources(more, [name]), folder, resamples=RESAMPLES), name)
+
+
+def source_of(table: JudgesTable, name: str) -> dict[str, Any]:
+    whole = judges_json(table)
     assert json.loads(json.dumps(whole, allow_nan=False)) == whole
-    (source,) = whole["sources"]
-    return {**source, "rows": whole["judges"]}
+    (source,) = (each for each in whole["sources"] if each["name"] == name)
+    return {**source, "rows": [each for each in whole["judges"] if each["source"] == name]}
 
 
 def row(source: dict[str, Any], judge: str, dimension: str) -> dict[str, Any]:
     return next(each for each in source["rows"] if (each["judge"], each["dimension"]) == (judge, dimension))
 
 
-def test_chattogovar_pairs_the_questions_of_experts_and_judge(data: Path) -> None:
-    source = found(data, "chattogovar")
+def test_chattogovar_pairs_the_questions_of_experts_and_judge(table: JudgesTable) -> None:
+    source = source_of(table, "chattogovar")
     assert (source["clinicians"], source["answers"], source["lacking"]) == (2, 38 * 3, [])
     accuracy = row(source, "gpt-4o", "Accuracy")
     assert accuracy["answers"] == 38 * 3 and accuracy["verdict"] == "NOT VALIDATED"
@@ -87,8 +98,8 @@ def test_one_human_validates_nobody_and_the_page_says_why(tmp_path: Path) -> Non
     assert "One human cannot show how far two clinicians lie apart" in page.read_text(encoding="utf-8")
 
 
-def test_medhelm_has_a_jury_whose_mean_lies_between_grades(data: Path) -> None:
-    source = found(data, "medhelm")
+def test_medhelm_has_a_jury_whose_mean_lies_between_grades(table: JudgesTable) -> None:
+    source = source_of(table, "medhelm")
     assert (source["clinicians"], source["answers"], source["one_human"]) == (6, 60, False)
     assert {each["judge"] for each in source["rows"]} == {"MedHELM's jury"}
     accuracy = row(source, "MedHELM's jury", "accuracy")
@@ -101,14 +112,14 @@ def test_a_mean_that_counts_a_failure_as_nought_is_no_score(tmp_path: Path) -> N
     for each in rows[:2]:
         each["llm_accuracy"] = 0.0
     checkouts.write_csv(tmp_path / checkouts.OUTPUT, rows)
-    accuracy = row(found(tmp_path, "medhelm"), "MedHELM's jury", "accuracy")
     whole = judges_table(judge_sources((), ["medhelm"]), tmp_path, resamples=RESAMPLES)
+    accuracy = row(source_of(whole, "medhelm"), "MedHELM's jury", "accuracy")
     assert any("out_of_range" in each for each in whole.sources[0].notes)
     assert accuracy["answers"] == 12, "it counts as one that the jury left without a score"
 
 
-def test_healthbench_knows_every_physician_by_the_id_beside_the_label(data: Path) -> None:
-    source = found(data, "healthbench_meta")
+def test_healthbench_knows_every_physician_by_the_id_beside_the_label(table: JudgesTable) -> None:
+    source = source_of(table, "healthbench_meta")
     assert (source["clinicians"], source["answers"]) == (7, 60)
     met = row(source, "strong model", "met")
     assert met["answers"] == 60 and met["danger"] == "graded 0" and met["agreement_colleague"] > 0.5
@@ -139,8 +150,8 @@ def test_ids_that_meet_nowhere_are_said_without_an_id(tmp_path: Path) -> None:
     assert "hb-" not in source["why_not"].lower(), "the page is published"
 
 
-def test_k_qa_shows_physicians_beside_each_other(data: Path) -> None:
-    source = found(data, "k_qa")
+def test_k_qa_shows_physicians_beside_each_other(table: JudgesTable) -> None:
+    source = source_of(table, "k_qa")
     assert source["rows"] == [] and source["clinicians"] == 3
     (alone,) = source["clinicians_alone"]
     assert (alone["answers"], alone["cases"], alone["danger"]) == (120, 30, "graded 0")
@@ -158,8 +169,8 @@ def test_k_qa_shows_physicians_beside_each_other(data: Path) -> None:
     assert math.isclose(alone["missed_by_a_colleague"], missed, abs_tol=1e-9)
 
 
-def test_craft_md_says_that_its_table_has_no_judge(data: Path, tmp_path: Path) -> None:
-    source = found(data, "craft_md")
+def test_craft_md_says_that_its_table_has_no_judge(table: JudgesTable, tmp_path: Path) -> None:
+    source = source_of(table, "craft_md")
     assert source["why_not"] == "1 clinician and no judge: nothing can be compared."
     assert any("grader-AI: left out" in each for each in source["lacking"])
     checkouts.write_craft(tmp_path, grader=True)
@@ -171,8 +182,8 @@ def test_craft_md_says_that_its_table_has_no_judge(data: Path, tmp_path: Path) -
     )
 
 
-def test_primock57_has_our_detector_as_its_judge(data: Path) -> None:
-    source = found(data, "primock57")
+def test_primock57_has_our_detector_as_its_judge(table: JudgesTable) -> None:
+    source = source_of(table, "primock57")
     impact = row(source, "medjury impact", "impact")
     assert (source["clinicians"], impact["answers"], impact["cases"]) == (2, 60, 12)
     assert impact["danger"] == "graded 2" and impact["agreement_colleague"] > 0.5
@@ -213,7 +224,9 @@ def test_a_judge_whose_column_is_missing_is_left_out_and_named(tmp_path: Path) -
     assert source["rows"] == [] and len(source["clinicians_alone"]) == 3, "the clinicians are still shown"
 
 
-def test_other_columns_order_quotes_and_place_are_read_all_the_same(tmp_path: Path, data: Path) -> None:
+def test_other_columns_order_quotes_and_place_are_read_all_the_same(
+    tmp_path: Path, table: JudgesTable
+) -> None:
     rows = [
         {"remark": "x", **{name: str(each[name]) for name in reversed(each)}}
         for each in checkouts.medhelm_rows()
@@ -224,11 +237,11 @@ def test_other_columns_order_quotes_and_place_are_read_all_the_same(tmp_path: Pa
         writer = csv.DictWriter(written, list(rows[0]), quoting=csv.QUOTE_ALL)
         writer.writeheader()
         writer.writerows(rows)
-    same, moved = found(data, "medhelm")["rows"], found(tmp_path, "medhelm")["rows"]
+    same, moved = source_of(table, "medhelm")["rows"], found(tmp_path, "medhelm")["rows"]
     assert same == moved
 
 
-def test_words_for_truth_may_be_numbers_or_small_letters(tmp_path: Path, data: Path) -> None:
+def test_words_for_truth_may_be_numbers_or_small_letters(tmp_path: Path, table: JudgesTable) -> None:
     gold, labels = checkouts.healthbench_rows()
     for each in labels:
         each["criteria_met"] = "true" if each["criteria_met"] else "false"
@@ -236,7 +249,7 @@ def test_words_for_truth_may_be_numbers_or_small_letters(tmp_path: Path, data: P
         each["binary_labels"] = [int(word) for word in each["binary_labels"]]  # type: ignore[attr-defined]
     checkouts.write_lines(tmp_path / checkouts.GOLD, gold)
     checkouts.write_lines(tmp_path / checkouts.LABELS, labels)
-    assert found(tmp_path, "healthbench_meta")["rows"] == found(data, "healthbench_meta")["rows"]
+    assert found(tmp_path, "healthbench_meta")["rows"] == source_of(table, "healthbench_meta")["rows"]
 
 
 def test_what_is_not_there_is_left_out_and_named_and_nothing_is_fetched(
@@ -295,8 +308,9 @@ def test_only_what_is_missing_comes_from_the_host_that_is_named(
     assert {each["judge"] for each in json.loads(said.out)["judges"]} == {"gpt-4o", "mine", "jury"}
 
 
-def test_the_page_is_one_file_that_loads_nothing_and_holds_no_text(data: Path, tmp_path: Path) -> None:
-    table = judges_table(judge_sources(), data, resamples=RESAMPLES)
+def test_the_page_is_one_file_that_loads_nothing_and_holds_no_text(
+    table: JudgesTable, tmp_path: Path
+) -> None:
     page = write_judges(table, tmp_path).read_text(encoding="utf-8")
     assert "<script src" not in page and "<img" not in page and "<link" not in page
     assert "default-src" in page

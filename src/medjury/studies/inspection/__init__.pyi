@@ -5,8 +5,6 @@ from ._propose import lines_of_mapping as lines_of_mapping
 from ._recipe_check import CheckedRecipe as CheckedRecipe
 from ._recipe_check import check_recipe as check_recipe
 from ._recognise import recognise as recognise
-from ._report_tables import tables_to_come as tables_to_come
-from ._study_facts import StudyFacts as StudyFacts
 from ._two_tables import TwoTables as TwoTables
 from ._two_tables import put as put
 from ._two_tables import read_settings as read_settings
