@@ -10,7 +10,6 @@ import shlex
 import subprocess
 import sys
 import sysconfig
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -99,12 +98,13 @@ def test_nobody_in_the_container_is_root() -> None:
     assert "COPY" not in after
 
 
-def test_the_steps_of_the_container_work_in_a_clean_folder(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def container(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
     """Every step is carried out as the Dockerfile says it, with the folder in the place of `/`. The packages of the
     lock are those of this environment, found and not fetched again; what is not there would be missed by pip.
     Nothing is compiled to bytecode but what runs here."""
-    root, place = tmp_path, tmp_path
-    environment = dict(os.environ, HOME=str(tmp_path), PIP_NO_INDEX="1", PIP_NO_COMPILE="1")
+    root = place = tmp_path_factory.mktemp("container")
+    environment = dict(os.environ, HOME=str(root), PIP_NO_INDEX="1", PIP_NO_COMPILE="1")
     environment.pop("PYTHONPATH", None)
     own = sysconfig.get_path("purelib")
     for word, rest in steps():
@@ -135,28 +135,29 @@ def test_the_steps_of_the_container_work_in_a_clean_folder(tmp_path: Path) -> No
                 if " -m venv " in command:
                     site = next((root / "opt/medjury/lib").glob("python3*")) / "site-packages"
                     (site / "beside.pth").write_text(own)
+    return root, environment
+
+
+def test_the_steps_of_the_container_work_in_a_clean_folder(container: tuple[Path, dict[str, str]]) -> None:
+    root, environment = container
     entry = [word for start in ("ENTRYPOINT", "CMD") for word in yaml.safe_load(dict(steps())[start])]
     assert entry == ["medjury", "demo"]
-    done = subprocess.run(
-        ["medjury", "--version"], cwd=root / "work", env=environment, capture_output=True, text=True
-    )
-    assert done.stdout == f"medjury {__version__}\n"
-    where = subprocess.run(
-        [root / "opt/medjury/bin/python", "-c", "import medjury; print(medjury.__file__)"],
-        cwd=root / "work", env=environment, capture_output=True, text=True,
-    )  # fmt: skip
-    assert where.stdout.startswith(str(root)), "the container runs its own copy"
+    python = root / "opt/medjury/bin/python"
+    for words, said in (
+        (["medjury", "--version"], f"medjury {__version__}\n"),
+        ([python, "-c", "import medjury; print(medjury.__file__)"], str(root)),  # its own copy
+    ):
+        done = subprocess.run(words, cwd=root / "work", env=environment, capture_output=True, text=True)
+        assert done.stdout.startswith(said)
 
 
-def test_there_is_one_wheel_for_everybody(tmp_path: Path) -> None:
-    subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "-w", tmp_path, ROOT],
-        check=True,
-    )  # fmt: skip
-    (wheel,) = tmp_path.glob("*.whl")
-    assert wheel.name == f"medjury-{__version__}-py3-none-any.whl"
-    names = zipfile.ZipFile(wheel).namelist()
-    schema = f"medjury-{__version__}.data/data/share/medjury/judge-card.schema.json"
+def test_there_is_one_wheel_for_everybody(container: tuple[Path, dict[str, str]]) -> None:
+    """As pip records what it built of the source and installed."""
+    root, _ = container
+    (record,) = root.glob(f"opt/medjury/lib/python3*/site-packages/medjury-{__version__}.dist-info/RECORD")
+    assert "\nTag: py3-none-any\n" in (record.with_name("WHEEL")).read_text()
+    names = [line.split(",")[0] for line in record.read_text().splitlines()]
+    schema = "../../../share/medjury/judge-card.schema.json"
     assert {"medjury/instruments/library/pdsqi9.yaml", schema} <= set(names)
     assert sum(name.startswith("medjury/panel/locale/") and name.endswith(".po") for name in names) == 3
     for folder, form in ((SAMPLES, "*"), (SUITES, "*.yaml")):
