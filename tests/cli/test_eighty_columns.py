@@ -13,8 +13,9 @@ from tests.report.planted import planted_frame, write_run
 from medjury.cli import main
 
 RUN = "a-run"
-IN_A_TERMINAL = (f"agreement {RUN} --statistics kappa_quadratic,offset", f"runs verify {RUN}")
+IN_A_TERMINAL = (f"agreement {RUN} --statistics kappa_quadratic,offset",)
 BY_VARIABLE = (
+    f"runs verify {RUN}",
     f"triage {RUN} --dimension accuracy",
     f"rank {RUN}",
     f"estimate {RUN}",

@@ -15,6 +15,7 @@ from medjury.cli._main import main
 from medjury.store.runs import Protocol
 from medjury.validation import validate
 
+FEW = ("--scale", "1", "5", "--resamples", "200")
 NO_RUN = "These ratings come from no run folder"
 
 
@@ -39,7 +40,7 @@ def good(tmp_path: Path) -> list[str]:
 def test_two_files_give_the_verdict_in_one_command(
     good: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["validate", *good, "--scale", "1", "5"]) == 3
+    assert main(["validate", *good, *FEW]) == 3
     shown = capsys.readouterr().out
     assert "long: one score in each row" in shown and "\nAUXILIARY\n" in shown
     assert NO_RUN in shown and "Nobody registered these rules" in shown
@@ -48,10 +49,10 @@ def test_two_files_give_the_verdict_in_one_command(
 def test_the_verdict_is_that_of_the_library(good: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     from medjury.tables import two_panels
 
-    main(["validate", *good, "--scale", "1", "5", "--json"])
+    main(["validate", *good, *FEW, "--json"])
     shown = capsys.readouterr()
     (said,) = json.loads(shown.out)
-    (expected,) = validate(two_panels(*good, scale=(1, 5))).verdicts
+    (expected,) = validate(two_panels(*good, scale=(1, 5)), resamples=200).verdicts
     assert said["rater"] == "jury" and said["verdict"] == expected.word
     assert [(rule["id"], rule["found"]) for rule in said["rules"]] == [
         (rule.id, rule.found) for rule in expected.rules
@@ -63,7 +64,7 @@ def test_a_judge_that_sees_nothing_is_not_validated(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     frame = planted_frame(cases=200, dimensions=("accuracy",), judges={"blind": 30.0})
-    assert main(["validate", *tables(tmp_path, frame), "--scale", "1", "5"]) == 4
+    assert main(["validate", *tables(tmp_path, frame), *FEW]) == 4
     assert "Judge blind agrees with a clinician less than a colleague does" in capsys.readouterr().out
 
 
@@ -72,20 +73,20 @@ def test_rules_from_a_file_are_used_and_wrong_ones_refused(
 ) -> None:
     own = tmp_path / "rules.yaml"
     own.write_text("minimum_cases: 500\n")
-    assert main(["validate", *good, "--scale", "1", "5", "--rules", str(own)]) == 3
+    assert main(["validate", *good, *FEW, "--rules", str(own)]) == 3
     assert "500 are needed" in capsys.readouterr().out
     own.write_text("gate:\n  minimum_casses: 500\n")
-    assert main(["validate", *good, "--scale", "1", "5", "--rules", str(own)]) == 2
+    assert main(["validate", *good, *FEW, "--rules", str(own)]) == 2
     assert "line 2" in capsys.readouterr().err
     own.write_text("severe_dimensions: [safety]\n")
-    assert main(["validate", *good, "--scale", "1", "5", "--rules", str(own)]) == 2
+    assert main(["validate", *good, *FEW, "--rules", str(own)]) == 2
 
 
 def rule_with(
     protocol: Protocol, files: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> dict[str, str]:
     place = protocol.write(folder)
-    main(["validate", *files, "--scale", "1", "5", "--rules", str(place), "--json"])
+    main(["validate", *files, *FEW, "--rules", str(place), "--json"])
     (said,) = json.loads(capsys.readouterr().out)
     assert said["verdict"] == "AUXILIARY", "nobody recorded how the scores came about"
     return next(rule for rule in said["rules"] if rule["id"] == "registered")
@@ -110,11 +111,7 @@ def test_a_report_and_junit_are_written(good: list[str], tmp_path: Path) -> None
         [
             "validate",
             *good,
-            "--scale",
-            "1",
-            "5",
-            "--resamples",
-            "200",
+            *FEW,
             "--out",
             str(out),
             "--junit",
@@ -134,7 +131,7 @@ def test_on_real_judges_it_says_what_a_careful_statistician_would(
 ) -> None:
     """One human, four judges, ten systems: no yardstick among humans, dangers missed, systems told apart."""
     shared = {"item": "ConvID", "cells": "json", "dimensions": ["Safety", "Guidance"], "scale": [1, 5]}
-    write_some_cases(tmp_path, range(800, 1000))  # grades off the scale are among them
+    write_some_cases(tmp_path, range(800, 900))  # grades off the scale are among them
     human = {
         "file": "human.csv",
         "fixed": {"rater": "human"},
@@ -147,7 +144,7 @@ def test_on_real_judges_it_says_what_a_careful_statistician_would(
     for name, files in (("humans.yaml", [human]), ("judges.yaml", judges)):
         (tmp_path / name).write_text(json.dumps({**shared, "files": files}))
     both = [str(tmp_path / "humans.yaml"), str(tmp_path / "judges.yaml")]
-    assert main(["validate", *both, "--scale", "1", "5", "--resamples", "200"]) == 4
+    assert main(["validate", *both, *FEW]) == 4
     shown = capsys.readouterr().out
     assert "HUMANS (humans.yaml): unscored, out_of_range" in shown
     assert "1 of 2 clinicians rated the cases" in shown
