@@ -9,21 +9,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.mental_health import DATA, real_ratings
+from tests.mental_health import few_columns
 
 from medjury.cli import main
 
 
 @pytest.fixture(scope="module")
 def ratings(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if not DATA.is_dir():
-        pytest.skip("the mental-health ratings are not on this machine")
-    folder = tmp_path_factory.mktemp("judges")
-    frame = pl.read_parquet(real_ratings(tmp_path_factory))
-    frame.select("item", "system", "rater", "rater_kind", "dimension", "score", "status").write_parquet(
-        folder / "ratings.parquet"
-    )
-    return folder / "ratings.parquet"
+    return few_columns(tmp_path_factory)
 
 
 def rows(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, Any]]:

@@ -5,7 +5,6 @@ from ._compare_runs import compare_runs as compare_runs
 from ._compare_ways import compare_ways as compare_ways
 from ._evidence import Evidence as Evidence
 from ._evidence import evidence_of as evidence_of
-from ._own_agreement import OwnAgreement as OwnAgreement
 from ._own_agreement import own_agreement as own_agreement
 from ._planning import GatePlan as GatePlan
 from ._planning import plan_gate as plan_gate

@@ -5,7 +5,6 @@ from ._before_after import Reliability as Reliability
 from ._conformal import first_share as first_share
 from ._conformal import held_out_sets as held_out_sets
 from ._conformal import strangeness as strangeness
-from ._danger_rates import DangerRates as DangerRates
 from ._danger_rates import danger_rates as danger_rates
 from ._label_triage import LabelTriage as LabelTriage
 from ._label_triage import ScoreSpread as ScoreSpread

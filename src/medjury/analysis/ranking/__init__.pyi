@@ -1,8 +1,5 @@
-from ._criteria_check import CriteriaFinding as CriteriaFinding
-from ._criteria_check import CriteriaFindings as CriteriaFindings
 from ._criteria_check import check_criteria as check_criteria
 from ._criteria_scores import AnswerScore as AnswerScore
-from ._criteria_scores import AnswerScores as AnswerScores
 from ._criteria_scores import CriteriaRow as CriteriaRow
 from ._criteria_scores import CriteriaScores as CriteriaScores
 from ._criteria_scores import criteria_scores as criteria_scores
