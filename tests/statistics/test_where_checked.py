@@ -45,7 +45,7 @@ def _types_with_an_estimate() -> frozenset[str]:
     gives one of these."""
     behind: dict[str, set[str]] = {}
     for tree in _trees().values():
-        for node in ast.walk(tree):
+        for node in tree.body:
             if isinstance(node, ast.ClassDef):
                 said = behind.setdefault(node.name, set())
                 for part in node.body:
@@ -76,7 +76,7 @@ def functions_with_intervals() -> dict[str, set[str]]:
         found[room.name] = {
             node.name
             for path, tree in _trees().items()
-            if room in path.parents
+            if f"{path}".startswith(f"{room}/")
             for node in tree.body
             if isinstance(node, ast.FunctionDef) and node.name in names and node.returns is not None
             if _words(node.returns) & _types_with_an_estimate()
