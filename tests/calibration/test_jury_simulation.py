@@ -198,6 +198,18 @@ def test_both_ways_to_compute_agreement_are_scipys() -> None:
     assert Losses(table).worst(scores) == pytest.approx(lost)
 
 
+def test_the_search_counts_as_the_intervals_do_where_labels_are_missing_or_alike() -> None:
+    table = table_of(planted_votes(cases=60, dimensions=("x", "y")))
+    labels = table.labels.copy()
+    labels[::7, 0], labels[table.systems == "a", 1] = np.nan, 3.0
+    table = replace(table, labels=labels)
+    policies = {"full": fixed_scores(table, table.everybody), "pair": fixed_scores(table, (2, 3))}
+    made = agreement_replicates(table, policies, resamples=0, seed=0, within=True).observed
+    assert made["pair" + LOST] != made["pair" + WITHIN + LOST]
+    lost = max(made["pair" + LOST], made["pair" + WITHIN + LOST])
+    assert Losses(table).worst(policies["pair"]) == pytest.approx(lost, abs=1e-12) and lost != 0
+
+
 def test_agreement_is_compared_on_the_answers_that_both_score() -> None:
     """Scores that leave out what is hard agree better on the rest: that is no gain over the full jury."""
     table = table_of(planted_votes(cases=60, dimensions=("x", "y")))
