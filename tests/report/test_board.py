@@ -143,4 +143,5 @@ def test_the_command_writes_it_and_keeps_it_true_with_the_report(
     assert (
         main(["report", str(run), "--quiet", "--resamples", "200"]) == 0
     )  # it is there, so it is written anew
+    assert (run / "board.html").read_text(encoding="utf-8") != "old"
     assert all(check.sound for check in RunFolder(run).verify())
