@@ -147,7 +147,8 @@ def check_recipe(folder: str | Path, *, recipe: str | None = None) -> CheckedRec
     named: dict[str, list[str]] = {}
     studies = []
     # Of a folder as it was written nothing can be lost, and the recipe's own files need not be read beside it.
-    before = {} if stated is None or all(is_ours.values()) else _tables_of(stated, list(map(at, documents)))
+    as_written = own.keys() <= there.keys() and all(is_ours.values())
+    before = {} if stated is None or as_written else _tables_of(stated, list(map(at, documents)))
     for place in documents:
         uses = _uses(place, folder)
         for name, use in uses.items():
