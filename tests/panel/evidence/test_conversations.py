@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
+from tests.axe import serious_faults
 from tests.loopback import LoopbackServer
 from tests.panel.evidence.planted_run import Reader
-from tests.panel.evidence.test_browser import Desk, browser, serious, served  # noqa: F401 - a fixture
+from tests.panel.evidence.test_browser import Desk, served
 from tests.panel.rating.test_conversations import talk
 
 from medjury.panel._evidence import EvidenceRun
@@ -62,7 +63,7 @@ def test_a_result_that_is_quoted_is_open_and_the_others_are_folded(run: Path) ->
     assert EvidenceRun(run).state.texts.why_not == ""
 
 
-def test_a_conversation_fits_a_desk_and_a_phone(browser: Browser, run: Path) -> None:  # noqa: F811 - the fixture
+def test_a_conversation_fits_a_desk_and_a_phone(browser: Browser, run: Path) -> None:
     with served(EvidenceRun(run)) as (base, door):
         desk = Desk(browser, base, door)
         page = desk.open("/case/talk~2330/a")
@@ -71,4 +72,4 @@ def test_a_conversation_fits_a_desk_and_a_phone(browser: Browser, run: Path) -> 
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             if shots := os.environ.get("MEDJURY_SHOTS"):
                 page.screenshot(path=f"{shots}/evidence_{width}.png")
-        assert not serious(page) and not desk.complaints
+        assert not serious_faults(page) and not desk.complaints
