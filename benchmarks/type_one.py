@@ -182,7 +182,7 @@ def _errors(line: Line, tables: Tables) -> Iterator[dict[str, Any]]:
                 for seed in range(studies)
             )
             share = passed / studies
-            shares.append(f"{100 * share:.1f}")
+            shares.append(f"{100 * share:.1f}{'*' * (share < CAREFUL)}")
             yield _row(
                 f"{line.name}, {where}, {cases:,} cases",
                 f"{passed} of {studies}",
@@ -352,8 +352,8 @@ def _page(tables: Tables) -> str:
     parts = (
         (
             "A jury exactly at the limit of a line passes it in so many % of studies with 100, 300 and 1,000 "
-            "cases; 5 % is meant, and below 2 % the line is too careful. Where the bound is resampled, a third as "
-            "many studies of 1,000 cases were drawn.",
+            "cases; 5 % is meant. Below 2 % the line is too careful: these have a `*`. Where the bound is "
+            "resampled, a third as many studies of 1,000 cases were drawn.",
             *_crossed("line", tables.error),
         ),
         (
