@@ -16,8 +16,8 @@ from medjury.report._exhibits import Exhibits
 from medjury.report._material import Material
 from medjury.report._sections.coverage import coverage
 from medjury.report._sections.first_page import first_page
-from medjury.report._sections.gate import gate
 from medjury.report._sections.next_steps import next_steps
+from medjury.report._sections.rule_by_rule import gate
 from medjury.tables import open_run
 from medjury.validation import evidence_of, validation_of
 

@@ -439,6 +439,8 @@ def test_rules_have_ids_that_never_change_in_the_order_of_the_report() -> None:
         "systems_alike", "steady", "singly_rated", "scope",
     ]  # fmt: skip
     assert {*ids} <= {*RULES}, "every rule is explained to a clinician and to a statistician"
+    page = (Path(__file__).parents[2] / "docs" / "pipelines.md").read_text(encoding="utf-8")
+    assert all(f"`{each}`" in page for each in RULES), "and its id is on the page for pipelines"
 
 
 def test_rules_that_apply_to_nothing_are_no_reproach_without_a_scale() -> None:

@@ -16,8 +16,9 @@ EXIT_HELP = """
 Exit status: 0 VALIDATED, 3 AUXILIARY, 4 NOT VALIDATED, 5 INCOMPLETE or nothing to judge (2 is wrong input); over
 several dimensions the worst of them. Where a study has several juries, all are shown and the status is that of the
 first-named; with --raters it is the worst of those who are named. --json prints a list of {"rater", "dimension",
-"verdict", "rules": [{"name", "state", "found", "why"}]}. --junit writes a test suite for each rater and dimension
-and a test case for each rule; a rule whose state is "not known" is a failure there too, as nothing was shown.
+"verdict", "rules": [{"id", "state", "jury", "colleague", "value", "low", "high", "limit", "found", "why"}]}.
+It has the `scope` too. --junit writes a test suite for each rater and dimension and a test case for each rule; a
+rule whose state is "not known" is a failure there too, as nothing was shown.
 """
 
 

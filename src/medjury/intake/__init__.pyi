@@ -1,5 +1,5 @@
+from ._files.any_file import READ_BY_CELLS as READ_BY_CELLS
 from ._files.any_file import READERS as READERS
-from ._files.any_file import TYPED as TYPED
 from ._files.any_file import Table as Table
 from ._files.any_file import file_rows as file_rows
 from ._files.any_file import read_table as read_table

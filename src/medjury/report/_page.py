@@ -34,7 +34,6 @@ from medjury.report._sections.criteria import criteria
 from medjury.report._sections.deliberations import deliberations
 from medjury.report._sections.distributions import dimensions, distributions
 from medjury.report._sections.first_page import first_page
-from medjury.report._sections.gate import gate
 from medjury.report._sections.governance import STYLE as GOVERNANCE_STYLE
 from medjury.report._sections.governance import governance_page, refuse_another, reporting_checklist
 from medjury.report._sections.grades import confusion, differences, order_against_grade
@@ -44,6 +43,7 @@ from medjury.report._sections.pairs import preferred_systems
 from medjury.report._sections.preference import preference
 from medjury.report._sections.ranking import ranking
 from medjury.report._sections.raters import who_agrees
+from medjury.report._sections.rule_by_rule import gate
 from medjury.report._sections.severe import severe_errors
 from medjury.report._sections.strategies import ways_of_judging
 from medjury.report._sections.study import ALTERED, study

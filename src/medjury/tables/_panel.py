@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.frames import FORMS, as_polars
-from medjury.intake import TYPED, joined_id, read_table
+from medjury.intake import READ_BY_CELLS, joined_id, read_table
 from medjury.tables._case_columns import CASE_PARTS, tells_groups
 from medjury.tables._read import read_plain_table, read_rating_table, with_patients
 
@@ -91,9 +91,9 @@ def open_panel(
             frame = frame.with_columns(_kinds(kinds))
         return _of_role(Panel(place.name, role, _without_empty_system(frame)).saying(*notes))
     panel = Panel(place.name, role, frame)
-    if place.suffix.lower() in TYPED:
+    if place.suffix.lower() in READ_BY_CELLS:
         panel = panel.saying(*read_table(place).reported)
-    return _long_or_wide(panel, named, scores, mapping or {}, sheet=place.suffix.lower() in TYPED)
+    return _long_or_wide(panel, named, scores, mapping or {}, by_cells=place.suffix.lower() in READ_BY_CELLS)
 
 
 def _long_or_wide(
@@ -102,7 +102,7 @@ def _long_or_wide(
     scores: Sequence[str] | None,
     mapping: Mapping[str, Any],
     *,
-    sheet: bool = False,
+    by_cells: bool = False,
 ) -> Panel:
     """The table under our names, a long one by its kinds of raters, a wide one with its columns of scores."""
     if isinstance(several := mapping.get("item"), list):
@@ -112,7 +112,7 @@ def _long_or_wide(
         scores, meaning = listed
         panel = replace(panel, meaning=meaning)
     panel = _without_nested(panel, scores or ())
-    if sheet:
+    if by_cells:
         _refuse_changed_ids(panel)
     if not panel.frame.height:
         raise MedjuryError(f"{panel.title}: the table has no rows")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError, no_such
 from medjury.foundation.frames import FORMS, as_polars
-from medjury.intake import TYPED, DeclaredMissing, plain_header, read_table, shown_of
+from medjury.intake import READ_BY_CELLS, DeclaredMissing, plain_header, read_table, shown_of
 from medjury.intake.cases import holds_pairs, is_marks_file, marks_table
 from medjury.store.runs import files
 from medjury.tables._clean import REQUIRED, whose
@@ -33,7 +33,7 @@ def read_plain_table(path: str | os.PathLike[str]) -> polars.DataFrame | None:
         ".parquet": lambda: limits.read_parquet(place),
         ".jsonl": lambda: limits.read_json_lines(place),
         ".ndjson": lambda: limits.read_json_lines(place),
-        **dict.fromkeys((*TYPED, ".gz"), lambda: _read_cells(place)),
+        **dict.fromkeys((*READ_BY_CELLS, ".gz"), lambda: _read_cells(place)),
     }
     reader = readers.get(place.suffix.lower())
     if reader is None or not place.is_file():
@@ -168,7 +168,7 @@ def with_patients(ratings: polars.DataFrame, patients: Mapping[str, str]) -> pol
 def _long_table(place: Path) -> polars.DataFrame | None:
     """The table where it has our four columns, unless it is a text file that we wrote: there a cell that a
     spreadsheet would take for a formula stands guarded, and the import takes the guard off."""
-    if place.suffix.lower() in TYPED:
+    if place.suffix.lower() in READ_BY_CELLS:
         return None  # the import reads its cells
     frame = read_plain_table(place)
     if frame is None:

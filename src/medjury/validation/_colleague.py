@@ -31,7 +31,7 @@ from medjury.store.runs import GateRules
 from medjury.tables import Grades
 from medjury.validation._clustered import clustered_contrast
 from medjury.validation._rule import Asked, Rule, RuleState, ask
-from medjury.validation._sentences import STATISTICS, Word
+from medjury.validation._sentences import STATISTICS, Word, missed_sides
 
 Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -559,10 +559,7 @@ def _missed(beside: Beside, sums: Sums, rules: GateRules, values: Mapping[str, f
     jury, colleague = values[f"{asked.id} jury"], values[f"{asked.id} colleague"]
     low, high, clusters = missed_bounds(beside, sums, TAIL)
     state, cap = _state(right=value < limit, proven=high < limit)
-    sides = (
-        f"the jury misses {percent(jury, 1)} of what a clinician calls dangerous, a colleague "
-        f"{percent(colleague, 1)}"
-    )
+    sides = missed_sides(jury, colleague)
     needs = _settle(more_answers(value, high, limit, clusters), "case") if state == "open" else ""
     worst = f"at worst {percent(high, 1)}"
     found = f"{sides}; difference {percent(value, 1)}, {worst}, {counted(clusters, 'case')}"

@@ -1,6 +1,6 @@
 """Every sentence of a verdict: what its words mean; and for each rule, by its id, its name, what it asks, why it
 forbids a better word, and what to do then. Words in {braces} are what the rule puts in: a number, or both
-sides' numbers in words (`validation/_colleague.py`)."""
+sides' numbers in words (`missed_sides`). Why a part of the cases fails is worded in `_scope.py`."""
 
 from __future__ import annotations
 
@@ -453,6 +453,14 @@ def beside_colleague(values: Mapping[str, float], danger: str) -> str:
     elif not danger:
         text += "; no danger is claimed on this dimension"
     return f"{text}."
+
+
+def missed_sides(jury: float, colleague: float) -> str:
+    """What the jury and a colleague miss, in the words of the rule on missed danger."""
+    return (
+        f"the jury misses {percent(jury, 1)} of what a clinician calls dangerous, a colleague "
+        f"{percent(colleague, 1)}"
+    )
 
 
 _BARE = re.compile(r"(?<!\w )(?<![\w-])[Jj]ury(?![\w-])|(?<=\bby )jury(?![\w-])|(?<=\bof )jury(?= and)")

@@ -21,7 +21,7 @@ from medjury.intake._files.nested_columns import may_lead_into_cells, paths_into
 from medjury.intake._files.parquet import read_parquet
 from medjury.intake._files.reading import EMPTY, NAMELESS, FileError, NoRowsError, Reading, Row, Rows
 from medjury.intake._files.sheets import read_ods, read_xlsx
-from medjury.intake._files.spss_stata import read_statistics_file
+from medjury.intake._files.statistics_files import PYREADSTAT, read_statistics_file
 from medjury.intake._files.text import ending, is_packed
 
 READERS: dict[str, Callable[[Path, Reading], Rows]] = {
@@ -31,13 +31,10 @@ READERS: dict[str, Callable[[Path, Reading], Rows]] = {
     ".ods": read_ods,
     ".parquet": read_parquet,
     **READERS_OF_JSON,
-    ".sav": read_statistics_file,
-    ".zsav": read_statistics_file,
-    ".por": read_statistics_file,
-    ".dta": read_statistics_file,
+    **dict.fromkeys(PYREADSTAT, read_statistics_file),
 }
-# Forms whose cells have types of their own, which their reader alone knows.
-TYPED = frozenset(READERS) - {".csv", ".tsv", ".parquet", *READERS_OF_JSON}
+# Forms that are read cell by cell, since their reader alone knows the types of cells.
+READ_BY_CELLS = frozenset(READERS) - {".csv", ".tsv", ".parquet", *READERS_OF_JSON}
 _OF_TEXT = (".csv", ".tsv", ".jsonl", ".ndjson", ".json")
 _RAGGED = "has more or fewer cells than the header"
 _CURE = "; look for a stray separator or quotation mark, or name the separator in the mapping (`delimiter`)"

@@ -10,7 +10,8 @@ from medjury.foundation import limits
 from medjury.intake._files.cells import declared_missing, shown_number
 from medjury.intake._files.reading import FileError, Reading, Row, Rows
 
-_READERS = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}
+# What pyreadstat calls the reader of each form.
+PYREADSTAT = {".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta"}
 
 
 def read_statistics_file(path: Path, reading: Reading) -> Rows:
@@ -27,7 +28,7 @@ def read_statistics_file(path: Path, reading: Reading) -> Rows:
     settings: dict[str, Any] = {} if kind == ".por" else {"user_missing": True}
     limits.check_size(path)
     try:
-        read = getattr(pyreadstat, _READERS[kind])
+        read = getattr(pyreadstat, PYREADSTAT[kind])
         width = len(read(str(path), metadataonly=True)[1].column_names)
         limits.check_shape(path, 1, width)
         columns, meta = read(
