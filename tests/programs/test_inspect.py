@@ -37,6 +37,12 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     )
     (folder / "entry_points.txt").write_text(f"[inspect_ai]\n{lines}")
     monkeypatch.setattr(sys, "path", [str(folder.parent), *sys.path])
+    # Inspect looks for what is installed once, and another test may have made it look before.
+    from inspect_ai._util.entrypoints import clear_entry_points_state
+    from inspect_ai._util.package import get_package_direct_url
+
+    clear_entry_points_state()
+    get_package_direct_url.cache_clear()
 
 
 def scorer(**given: Any) -> Any:
