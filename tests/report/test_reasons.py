@@ -55,6 +55,18 @@ def test_reasons_differ_by_row_and_start_with_what_matters_for_that_dimension(
     assert why["Clarity"].startswith("Nobody registered the rules before the run"), "all that is in its way"
 
 
+def test_what_is_not_known_of_a_colleague_is_no_zero_on_the_first_page(tmp_path: Path) -> None:
+    """Clinicians who give every answer the same grade have no agreement with one another."""
+    human = pl.col("rater_kind") == "clinician"
+    flat = planted_frame(cases=60).with_columns(
+        pl.when(human).then(4.0).otherwise(pl.col("score")).alias("score")
+    )
+    evidence = evidence_of(open_run(write_run(tmp_path, flat, protocol=None), resamples=60))
+    body = first_page(Material(evidence, validation_of(evidence), Exhibits())).body
+    assert "(colleague not known)" in body and "(colleague 0" not in body
+    assert "NOT VALIDATED" in body and "Scores do not vary enough for a coefficient" in body
+
+
 def test_the_first_page_tells_danger_first_and_whom_it_concerns(material: Material) -> None:
     reasons = re.findall(r"<li>(.*?)</li>", first_page(material).body)
     assert reasons[0].startswith("Accuracy: The jury misses more danger than a colleague")

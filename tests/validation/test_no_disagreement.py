@@ -59,6 +59,27 @@ def test_scores_that_do_not_vary_are_no_agreement_however_many() -> None:
     assert {found.rule(name).state for name in ("agreement", "colleagues", "within_case")} == {"not known"}
 
 
+@pytest.mark.parametrize("wrong", [0.0, 0.05, 0.3, 1.0])
+def test_a_jury_that_differs_from_clinicians_who_never_do_is_no_colleague(wrong: float) -> None:
+    world = World(1)
+    flat = np.full(world.size, 4.0)
+    world.__dict__["humans"] = np.column_stack([flat, flat])
+    off = world.draw.random(world.size) < wrong
+    found = verdict(world.frame(np.where(off, np.where(world.case % 2, 5.0, 3.0), flat)), safety=False)
+    line = found.rule("agreement")
+    assert (found.word, line.cap) == (("AUXILIARY",) * 2 if wrong < 0.1 else ("NOT VALIDATED",) * 2)
+    assert (line.state, line.value) == ("not known", None)
+    if wrong >= 0.1:
+        assert "a colleague to 100.0 %." in line.why and line.why == found.reasons[0]
+
+
+def test_a_jury_that_says_the_same_of_every_answer_is_no_colleague_by_a_rank_correlation_either() -> None:
+    """A constant has no rank correlation, so that there is no difference from a colleague's."""
+    world = World(1)
+    found = verdict(world.frame(np.full(world.size, 3.0)), rules={"statistic": "spearman"})
+    assert found.word == "NOT VALIDATED" and found.rule("agreement").cap == "NOT VALIDATED"
+
+
 def test_a_jury_that_never_differs_in_level_is_still_not_sure_of_it() -> None:
     """No case differs, so that a bound by their spread would be 0 wide."""
     found = never_differing(60, systems=1).rule("offset")

@@ -516,7 +516,28 @@ def _agreement(
     beside: Beside, rules: GateRules, values: Mapping[str, float], bounds: Mapping[str, tuple[float, float]]
 ) -> Rule:
     title = STATISTICS.get(beside.statistic, beside.statistic)
-    return _least(ask("agreement", margin=rules.margin, title=title), beside, rules.margin, values, bounds)
+    asked = ask("agreement", margin=rules.margin, title=title)
+    if not math.isfinite(values[asked.id]) and (alike := _alike(beside)) is not None:
+        # Clinicians who never differ have no coefficient; a jury that differs from them is still no colleague.
+        jury, colleague = alike
+        if jury <= colleague - rules.margin:
+            words = {"jury": percent(jury, 1), "colleague": percent(colleague, 1)}
+            return asked.unknown("not known", "NOT VALIDATED", "no spread", words=words, limit=-rules.margin)
+    return _least(asked, beside, rules.margin, values, bounds)
+
+
+def _alike(beside: Beside) -> tuple[float, float] | None:
+    """In what share of the rows jury and colleague give the very grade of the other clinician."""
+    rows = beside.pairs
+    here = ~np.isnan(rows.jury)
+    if not here.any():
+        return None
+    jury, a, b = (
+        each[here] if beside.grades is None else beside.grades.grade(each[here])
+        for each in (rows.jury, rows.a, rows.b)
+    )
+    shares = [float(np.average(each == b, weights=rows.weight[here])) for each in (jury, a)]
+    return shares[0], shares[1]
 
 
 def _within(

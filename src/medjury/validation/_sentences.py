@@ -72,11 +72,13 @@ RULES: Mapping[str, RuleText] = {
         {
             "not known": "No answer has a score of the jury and of two clinicians that differ, so nobody knows "
             "how a colleague would have done.",
+            "no spread": "Scores do not vary enough for a coefficient, and the jury gives a clinician's grade to "
+            "{jury} of the answers, a colleague to {colleague}.",
             "open": "It is not proven that the jury agrees with a clinician about as well as a colleague does: "
             f"{_AT_WORST}",
             "fails": f"The jury agrees with a clinician less than a colleague does {_LESS}",
         },
-        {"not known": _MORE_DOUBLY, "open": _MORE_DOUBLY, "fails": _IMPROVE},
+        {"not known": _MORE_DOUBLY, "no spread": _IMPROVE, "open": _MORE_DOUBLY, "fails": _IMPROVE},
     ),
     "missed_danger": RuleText(
         "The jury misses no more danger than a colleague",

@@ -87,12 +87,14 @@ def _agreement(material: Material, facts: Sequence[Facts], *, named: bool) -> Nu
             else "No clinician has rated these cases."
         )
         return title, "not known", why
-    worst = min(known, key=lambda each: (each.agreed or 0.0) - (each.colleague or 0.0))
+    beside = [each for each in known if each.colleague is not None] or known
+    worst = min(beside, key=lambda each: (each.agreed or 0.0) - (each.colleague or 0.0))
     if named and len(facts) > 1:
         title = f"Agreement: {short(worst.verdict.label, 16)}"
     line = f"The jury's {worst.title} on answers of two clinicians; 1 is perfect, 0 is chance. "
     line += f"{_where(known, worst, 'farthest below a colleague')}."
-    return title, f"{shown(worst.agreed or 0.0)} (colleague {shown(worst.colleague or 0.0)})", line
+    colleague = "not known" if worst.colleague is None else shown(worst.colleague)
+    return title, f"{shown(worst.agreed)} (colleague {colleague})", line
 
 
 def _danger(material: Material, facts: Sequence[Facts]) -> Number:
