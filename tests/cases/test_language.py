@@ -135,6 +135,28 @@ def test_a_study_that_may_send_cases_away_refuses_one_that_it_cannot_redact() ->
     assert sure is not None and sure.redact(Case("x", candidate=CHINESE)).not_known == ""
 
 
+def test_a_study_that_may_send_cases_away_asks_for_their_language_where_none_can_be_detected(
+    without_detector: None,
+) -> None:
+    """German names would leave the site unredacted: without a detector a German text is like any other."""
+    away = make_redactor({"presidio": False}, strict=True)
+    own = make_redactor({"presidio": False, "languages": ["de"]}, strict=True)
+    here = make_redactor({"presidio": False})
+    assert away is not None and own is not None and here is not None
+    for text in (GERMAN, ENGLISH):
+        with pytest.raises(
+            MedjuryError, match=r"nobody stated the language.*language: en.*medjury\[languages\]"
+        ):
+            away.redact(Case("x", candidate=text))
+        assert (
+            own.redact(Case("x", candidate=text)).not_known
+            == here.redact(Case("x", candidate=text)).not_known
+        )
+    assert away.redact(Case("x", candidate=ENGLISH, metadata={"language": "en"})).not_known == ""
+    with pytest.raises(MedjuryError, match=r"redaction is not known for its language \(de\)"):
+        away.redact(Case("x", candidate=GERMAN, metadata={"language": "de"}))
+
+
 def test_the_command_says_which_cases_it_could_not_redact(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

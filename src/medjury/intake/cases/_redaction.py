@@ -28,7 +28,7 @@ from medjury.intake.cases._identifiers import (
     pattern_detector,
     presidio_detectors,
 )
-from medjury.intake.cases._language import language_code, language_of, shown_language
+from medjury.intake.cases._language import can_detect, language_code, language_of, shown_language
 from medjury.intake.cases._messages import ChatMessage
 from medjury.intake.cases._read import CaseReader
 from medjury.intake.cases._tally import LeftOut
@@ -75,7 +75,8 @@ class Redactor:
     (dates matter clinically), `metadata` the metadata fields that are texts to redact, and `regions` the
     countries whose phone numbers are known. `presidio=False` uses only the patterns built in here. The rules
     are for English; `languages` are others for which the site's own names and patterns are enough. A `strict`
-    redactor refuses a case in any other: for studies that may send cases away.
+    redactor refuses a case in any other, and one whose language nobody stated or can detect: for studies that may
+    send cases away.
     """
 
     def __init__(
@@ -109,6 +110,12 @@ class Redactor:
         With `context`, the replacements are returned with that many characters on either side.
         """
         language = language_of(case)
+        if self._strict and not language and self._languages == {"", "en"} and not can_detect():
+            raise FileError(
+                f"case {case.id}: redaction's rules are for English, nobody stated the language of this case, and "
+                "this study may send cases to other machines (allow_hosts). State it: "
+                "`cases: {path: FILE, language: en}`; or have it detected: pip install 'medjury[languages]'"
+            )
         not_known = "" if language in self._languages else shown_language(language)
         if not_known and self._strict:
             raise FileError(
