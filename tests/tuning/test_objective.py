@@ -100,6 +100,14 @@ def test_correlation_is_within_systems() -> None:
     assert objective("within_system_correlation").whole(cases, said(1, 0, 2, 1)) == pytest.approx(-1.0)
 
 
+def test_a_system_whose_labels_are_alike_moves_no_correlation() -> None:
+    """It has no correlation of its own: neither 0 nor 1 is taken for it."""
+    told = [(0, "a", 1), (1, "a", 0), (2, "b", 0), (2, "b", 1), (2, "b", 2)]
+    cases = [labelled(truth, n, system) for n, (truth, system, _) in enumerate(told)]
+    found = objective("within_system_correlation").whole(cases, said(*[given for *_, given in told]))
+    assert found == pytest.approx(-1.0)
+
+
 def test_a_matrix_that_is_turned_round_or_too_small_is_refused() -> None:
     with pytest.raises(MedjuryError, match="rewards a wrong grade more"):
         make_objective("cost_matrix", IMPACT, IMPACT.dimensions, [], [[0, 1, 0], [0, 1, 0], [0, 0, 1]])
