@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -91,18 +91,7 @@ def alternative_annotator_test(
         )
         return AlternativeAnnotator(nothing, nothing, None, (), epsilon)
     rejected = benjamini_yekutieli([each.p_value for each in tested], false_discovery_rate)
-    results = tuple(
-        HumanLeftOut(
-            each.human,
-            each.n,
-            each.judge_advantage,
-            each.human_advantage,
-            each.p_value,
-            bool(wins),
-            each.test,
-        )
-        for each, wins in zip(tested, rejected, strict=True)
-    )
+    results = tuple(replace(each, judge_wins=bool(wins)) for each, wins in zip(tested, rejected, strict=True))
     rate = float(rejected.mean())
     advantage = float(np.mean([each.judge_advantage for each in results]))
     return AlternativeAnnotator(

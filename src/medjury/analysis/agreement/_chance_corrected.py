@@ -55,7 +55,7 @@ class ChanceCorrected:
 
 
 def linearised(table: Floats, scale: Scale, credit: Floats) -> dict[str, ChanceCorrected]:
-    """All five coefficients of a table of items by raters in which every item has a score."""
+    """All four coefficients of a table of items by raters in which every item has a score."""
     present = ~np.isnan(table)
     codes = level_codes(scale.positions, np.where(present, table, scale.positions[0]))
     given = np.eye(len(scale))[codes] * present[:, :, np.newaxis]
@@ -65,7 +65,7 @@ def linearised(table: Floats, scale: Scale, credit: Floats) -> dict[str, ChanceC
     several = rated > 1
     nothing = ChanceCorrected(None, None, None, None, n)
     if not several.any():
-        return dict.fromkeys(("gwet", "fleiss", "conger", "brennan_prediger", "krippendorff"), nothing)
+        return dict.fromkeys(get_args(Coefficient), nothing)
     agreeing = (counts * (counts @ credit - 1.0)).sum(axis=1)
     agreement = np.where(several, agreeing / np.where(several, rated * (rated - 1.0), 1.0), 0.0)
     share = counts / rated[:, np.newaxis]
@@ -90,7 +90,6 @@ def linearised(table: Floats, scale: Scale, credit: Floats) -> dict[str, ChanceC
         ratio = (agreement - observed * several) / share_paired / (1.0 - expected) - by_chance
         errors = _standard_error(published), _standard_error(ratio)
         found[name] = ChanceCorrected(value, errors[0], observed, expected, n, errors[1])
-    found["krippendorff"] = _krippendorff(counts[several], agreeing[several], credit)
     return found
 
 
@@ -109,27 +108,6 @@ def _conger(given: Floats, credit: Floats) -> tuple[float, Floats]:
     moved = given - (scored - per_rater / n)[:, :, np.newaxis] * habits
     felt = (moved @ credit) * (n / per_rater)[:, np.newaxis] * (together - habits)
     return expected, felt.sum(axis=(1, 2)) / (raters * (raters - 1.0))
-
-
-def _krippendorff(counts: Floats, agreeing: Floats, credit: Floats) -> ChanceCorrected:
-    """Alpha with these weights, over the items with two scores or more."""
-    rated = counts.sum(axis=1)
-    n, mean_rated = len(counts), float(rated.mean())
-    few = 1.0 / float(rated.sum())
-    by_item = agreeing / (mean_rated * (rated - 1.0))
-    plain = float(by_item.mean())
-    observed = (1.0 - few) * plain + few
-    pooled = counts.mean(axis=0) / mean_rated
-    expected = float(pooled @ credit @ pooled)
-    if not expected < 1.0 - 1e-12:
-        return ChanceCorrected(None, None, None, None, n)
-    value, uncorrected = (observed - expected) / (1.0 - expected), (plain - expected) / (1.0 - expected)
-    excess = (rated - mean_rated) / mean_rated
-    chance_part = counts @ credit @ pooled / mean_rated - expected * excess
-    parts = (by_item - observed * excess - expected) / (1.0 - expected)
-    parts = parts - 2.0 * (1.0 - uncorrected) * (chance_part - expected) / (1.0 - expected)
-    error = _standard_error(parts - uncorrected)
-    return ChanceCorrected(value, error, observed, expected, n, error)
 
 
 def _standard_error(deviations: Floats) -> float | None:
@@ -159,7 +137,7 @@ def gwet_ac(
     The default interval is the bootstrap. interval="gwet" is his: Student's t on n − 1 degrees, symmetric, cut at
     1, as in irrCAC. With 40 items it covers 90 to 93 % instead of 95, and it is too wide where items were scored
     once. "analytic" takes t on the scale of log(1 − AC); with weights and grades that pile up at one end it covers
-    87 to 94 %. `chance_corrected` gives the standard error.
+    87 to 94 %.
 
     >>> table = [[1, 1], [2, 2], [3, 3], [3, 2], [None, 1]]
     >>> round(gwet_ac(table, scale=[1, 2, 3], weights="quadratic").value, 3)
@@ -217,20 +195,6 @@ def brennan_prediger(
     0.5
     """
     return _coefficient("brennan_prediger", scores, scale, weights, **options)
-
-
-def chance_corrected(
-    scores: Scores, *, scale: Sequence[Level] | ArrayLike, weights: WeightName = "identity"
-) -> dict[str, ChanceCorrected]:
-    """Gwet, Fleiss, Conger, Brennan-Prediger and Krippendorff of one table with Gwet's standard errors.
-
-    >>> found = chance_corrected([[1, 1], [2, 2], [1, 2], [2, 2]], scale=[1, 2])["gwet"]
-    >>> found.observed, round(found.chance, 3), round(found.value, 3), round(found.standard_error, 3)
-    (0.75, 0.469, 0.529, 0.5)
-    """
-    known = read_scale(scale)
-    table = _rated(read_scores(scores, known, 2))[0]
-    return linearised(table, known, agreement_weights(known.positions, weights))
 
 
 def chance_statistics(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Unpack, get_args
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from medjury.analysis.agreement._chance_corrected import (
     brennan_prediger,
@@ -34,16 +32,6 @@ from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Floats, Read, Statistics, undefined
 
 
-@dataclass(frozen=True, slots=True)
-class ConcordanceTest:
-    """χ² = m(n − 1)W of "the raters order the items at random"; None where W is undefined."""
-
-    w: float | None
-    chi_squared: float | None
-    degrees_of_freedom: int
-    p_value: float | None
-
-
 def kendall_w(scores: Scores, *, ties_corrected: bool = True, **options: Unpack[Options]) -> Estimate:
     """W = 12 S/(m²(n³ − n) − m Σ(t³ − t)): S the spread of the items' rank sums, m raters, n items, t ties.
 
@@ -67,22 +55,6 @@ def kendall_w(scores: Scores, *, ties_corrected: bool = True, **options: Unpack[
         note=f"; {lost} of {len(table)} items with missing scores left out" if lost else "",
         **options,
     )["kendall_w"]
-
-
-def kendall_w_test(scores: Scores, *, ties_corrected: bool = True) -> ConcordanceTest:
-    """Friedman's χ² test with the items as treatments: is there any common order at all?
-
-    >>> round(kendall_w_test([[1, 2], [2, 1], [3, 3], [4, 4]]).p_value, 3)
-    0.145
-    """
-    found = kendall_w(scores, ties_corrected=ties_corrected, interval="none")
-    raters = read_scores(scores, None, 2).shape[1]
-    if found.value is None:
-        return ConcordanceTest(None, None, max(found.n - 1, 0), None)
-    chi_squared = raters * (found.n - 1) * found.value
-    return ConcordanceTest(
-        found.value, chi_squared, found.n - 1, float(special.chdtrc(found.n - 1, chi_squared))
-    )
 
 
 def concordance_statistics(*, ties_corrected: bool = True) -> Statistics:
@@ -164,14 +136,15 @@ def cronbach_alpha(scores: Scores, *, standardised: bool = False, **options: Unp
 
 
 ALPHAS = {f"krippendorff_alpha_{level}": level for level in get_args(AlphaLevel)}
-ON_LEVELS = (
-    "gwet_ac1",
-    "gwet_ac2_linear",
-    "gwet_ac2_quadratic",
-    "fleiss_kappa",
-    "conger_kappa",
-    "brennan_prediger",
-)
+# Coefficients of the scale's levels, each with what it is asked.
+ON_LEVELS: Mapping[str, tuple[Callable[..., Estimate], Mapping[str, Any]]] = {
+    "gwet_ac1": (gwet_ac, {}),
+    "gwet_ac2_linear": (gwet_ac, {"weights": "linear"}),
+    "gwet_ac2_quadratic": (gwet_ac, {"weights": "quadratic"}),
+    "fleiss_kappa": (fleiss_kappa, {}),
+    "conger_kappa": (conger_kappa, {}),
+    "brennan_prediger": (brennan_prediger, {}),
+}
 ON_NUMBERS = ("icc_3_k_z", "kendall_w", "cronbach_alpha")
 # Ratio alpha is left to who asks for it: it needs a true zero, which a rating scale does not have.
 MANY_RATER_STATISTICS: tuple[str, ...] = (*FORMS, *list(ALPHAS)[:3], *ON_LEVELS, *ON_NUMBERS)
@@ -186,9 +159,8 @@ def many_raters(
 ) -> dict[str, Estimate]:
     """Every many-rater coefficient of a table of items by raters, by name.
 
-    Each comes with its usual interval (F for Cronbach, the bootstrap for the rest) unless `interval` or
-    `clusters` asks for another. Coefficients of the scale's levels need `scale`, and a scale of words allows no
-    coefficient of numbers: these are undefined and say so.
+    Coefficients of the scale's levels need `scale`, and a scale of words allows no coefficient of numbers: these
+    are undefined and say so.
 
     >>> table = [[1, 2, 1], [2, 2, 3], [3, 3, 3], [4, 5, 4], [5, 4, 5]]
     >>> found = many_raters(table, scale=range(1, 6), resamples=500)
@@ -216,29 +188,16 @@ def many_raters(
     alphas = [level for name, level in ALPHAS.items() if name in rest]
     if alphas:
         found |= krippendorff_alphas(table, alphas, **options)
-    positions = None if known is None else known.positions
     for name in rest:
-        if name not in found:
-            found[name] = _reader(name, table, positions)(options)
+        if known is not None and name in ON_LEVELS:
+            function, asked = ON_LEVELS[name]
+            found[name] = function(table, scale=known.positions, **asked, **options)
+    if "icc_3_k_z" in rest and table.shape[1] < 2:
+        found["icc_3_k_z"] = undefined("there are fewer than two raters", len(table), "none")
+    elif "icc_3_k_z" in rest:
+        found["icc_3_k_z"] = icc_3_k_z(*table.T, **options)
+    if "kendall_w" in rest:
+        found["kendall_w"] = kendall_w(table, **options)
+    if "cronbach_alpha" in rest:
+        found["cronbach_alpha"] = cronbach_alpha(table, **options)
     return {name: found[name] for name in wanted}
-
-
-def _reader(name: str, table: Floats, levels: Floats | None) -> Callable[[Options], Estimate]:
-    if levels is not None and name in ON_LEVELS:
-        scale = levels
-        return {
-            "gwet_ac1": lambda options: gwet_ac(table, scale=scale, **options),
-            "gwet_ac2_linear": lambda options: gwet_ac(table, scale=scale, weights="linear", **options),
-            "gwet_ac2_quadratic": lambda options: gwet_ac(table, scale=scale, weights="quadratic", **options),
-            "fleiss_kappa": lambda options: fleiss_kappa(table, scale=scale, **options),
-            "conger_kappa": lambda options: conger_kappa(table, scale=scale, **options),
-            "brennan_prediger": lambda options: brennan_prediger(table, scale=scale, **options),
-        }[name]
-    if name == "icc_3_k_z":
-        if table.shape[1] < 2:
-            return lambda _: undefined("there are fewer than two raters", len(table), "none")
-        return lambda options: icc_3_k_z(*table.T, **options)
-    return {
-        "kendall_w": lambda options: kendall_w(table, **options),
-        "cronbach_alpha": lambda options: cronbach_alpha(table, **options),
-    }[name]
