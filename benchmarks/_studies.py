@@ -253,7 +253,7 @@ def statistics_asked() -> list[str] | None:
 def _pair(rows: Scores, whose: NDArray[np.int64], resamples: int, grades: Grades) -> dict[str, Estimate]:
     # Every truth is worked out, whatever is simulated.
     settings = Settings(resamples, seed=1, statistics=statistics_asked() if resamples else None)
-    found = pair_estimates(Pair(rows, whose, grades), settings).item
+    found = pair_estimates(Pair(rows, whose, grades), settings)[0]
     return {name: estimate for name, (estimate, _) in found.items() if name != "wilcoxon_signed_rank"}
 
 

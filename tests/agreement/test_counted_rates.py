@@ -19,7 +19,7 @@ TWO, FIVE = Grades((0.0, 1.0), "given"), Grades((1.0, 2.0, 3.0, 4.0, 5.0), "give
 
 
 def found(rows: np.ndarray, cases: np.ndarray, grades: Grades, *statistics: str) -> dict[str, Estimate]:
-    made = pair_estimates(Pair(rows, cases, grades), Settings(400, statistics=statistics)).item
+    made = pair_estimates(Pair(rows, cases, grades), Settings(400, statistics=statistics))[0]
     return {name: estimate for name, (estimate, _) in made.items()}
 
 
@@ -141,7 +141,7 @@ def test_with_fewer_than_ten_cases_a_share_has_no_interval() -> None:
 def test_a_coefficient_of_matches_does_not_change_with_the_resamples(name: str) -> None:
     pair = Pair(ROWS + 2.0, np.arange(20), FIVE)
     first, second = (
-        pair_estimates(pair, Settings(resamples, seed, statistics=[name])).item[name][0]
+        pair_estimates(pair, Settings(resamples, seed, statistics=[name]))[0][name][0]
         for resamples, seed in ((400, 1), (600, 2))
     )
     assert first == second and first.low is not None

@@ -18,8 +18,7 @@ from medjury.analysis.agreement._icc_standardised import icc_3_k_z, mean_icc_3_k
 from medjury.analysis.agreement._kappa import NAMES as KAPPAS
 from medjury.analysis.agreement._many_raters import MANY_RATER_STATISTICS, ON_LEVELS, many_raters
 from medjury.analysis.agreement._non_inferiority import AmongHumans, NonInferiority, among_humans
-from medjury.analysis.agreement._options import Options
-from medjury.analysis.agreement._pair_rows import counts_of, grid_clusters, group_counts
+from medjury.analysis.agreement._pair_rows import counts_of, group_counts, resampling, rows_of
 from medjury.analysis.agreement._pair_statistics import ALPHAS, Settings, grade_statistics
 from medjury.analysis.agreement._row import AgreementRow
 from medjury.analysis.agreement._scores import complete_rows, read_scores
@@ -56,10 +55,7 @@ def beside_humans(grid: Grid, design: Design) -> AmongHumans | None:
         statistics,
         margin=design.margin,
         grades=grid.scale,
-        clusters=grid_clusters(grid),
-        resamples=settings.resamples,
-        seed=settings.seed,
-        confidence=settings.confidence,
+        **resampling(grid, settings),
     )
 
 
@@ -134,12 +130,7 @@ def _mean_rows(
         who = "two references" if judge is None else f"{judge} and two references"
         nothing = undefined(f"no item was scored by {who}", 0, "over pairs of raters")
         return [AgreementRow(grid.dimension, EACH, rater, "spearman", nothing, counts)]
-    return [
-        AgreementRow(grid.dimension, EACH, rater, name, estimate, counts) for name, estimate in means.items()
-    ]
-
-
-# The judge among humans: the humans' own agreement on the same items, and what the judge changes.
+    return rows_of(grid, EACH, rater, means, counts)
 
 
 # The judge as one more rater, and in the place of each rater: does the group's reliability change?
@@ -243,29 +234,20 @@ def standardised_rows(grid: Grid, design: Design) -> list[AgreementRow]:
         return []
     if not settings.wants(RATERS_FIRST):
         return []
-    options: Options = {
-        "resamples": settings.resamples,
-        "seed": settings.seed,
-        "confidence": settings.confidence,
-    }
-    clusters = grid_clusters(grid)
-    if clusters is not None:
-        options["clusters"] = clusters
+    options = resampling(grid, settings)
     table = np.column_stack([grid.scores[name] for name in design.reference])
     rows = []
     for rater in design.roles.raters:
         if rater not in design.reference:
             found = icc_3_k_z(table, grid.scores[rater], order="standardise_first", **options)
             counts = counts_of(grid, design.main_reference, rater)
-            rows.append(
-                AgreementRow(grid.dimension, design.main_reference, rater, RATERS_FIRST, found, counts)
-            )
+            rows += rows_of(grid, design.main_reference, rater, {RATERS_FIRST: found}, counts)
     twice = (~np.isnan(table)).sum(axis=1) > 1
     if not twice.any():
         return rows
     counts = group_counts(grid, design.reference, None, twice)
     found = mean_icc_3_k_z(table, **options)
-    return [*rows, AgreementRow(grid.dimension, EACH, OTHERS, RATERS_FIRST, found, counts)]
+    return rows + rows_of(grid, EACH, OTHERS, {RATERS_FIRST: found}, counts)
 
 
 AMONG = "among references"
@@ -280,10 +262,7 @@ def human_rows(grid: Grid, among: AmongHumans | None, design: Design) -> list[Ag
     table = np.column_stack([grid.scores[name] for name in design.reference])
     everyone = " + ".join(design.reference)
     counts = group_counts(grid, design.reference, None, (~np.isnan(table)).sum(axis=1) >= 2)
-    rows = [
-        AgreementRow(grid.dimension, everyone, AMONG, name, estimate, counts)
-        for name, estimate in group_estimates(table, grid, design).items()
-    ]
+    rows = rows_of(grid, everyone, AMONG, group_estimates(table, grid, design), counts)
     if among is not None:
         rows += own_rows(grid, among, design)
     for judge in design.beside_humans:
@@ -298,14 +277,7 @@ def group_estimates(table: Floats, grid: Grid, design: Design) -> dict[str, Esti
     """Coefficients of all references together; missing cells are allowed where the coefficient allows them, and the
     ICCs of a table with gaps come from a mixed model of all its cells. Those that count grades see the nearest
     grades, the others the scores as they are."""
-    settings, grades, clusters = design.settings, grid.scale, grid_clusters(grid)
-    options: Options = {
-        "resamples": settings.resamples,
-        "seed": settings.seed,
-        "confidence": settings.confidence,
-    }
-    if clusters is not None:
-        options["clusters"] = clusters
+    settings, grades, options = design.settings, grid.scale, resampling(grid, design.settings)
     levels = [*ALPHAS[:2], *ON_LEVELS]
     wanted = [name for name in MANY_RATER_STATISTICS if settings.wants(name)]
     plain = [name for name in wanted if name not in levels]
@@ -313,9 +285,8 @@ def group_estimates(table: Floats, grid: Grid, design: Design) -> dict[str, Esti
     if np.isnan(table).any():
         forms = [form for form in FORMS if form in plain]
         plain = [name for name in plain if name not in forms]
-        found = mixed_model_icc(
-            table, forms, clusters=clusters, confidence=settings.confidence, seed=settings.seed
-        )
+        whose = {name: options[name] for name in ("clusters", "confidence", "seed")}
+        found = mixed_model_icc(table, forms, **whose)
     found |= many_raters(table, statistics=plain, **options)
     if grades is not None:
         counted = [name for name in wanted if name in levels]
@@ -328,17 +299,9 @@ def _change_rows(grid: Grid, table: Floats, judge: str, everyone: str, design: D
         return []
     complete = ~np.isnan(table).any(axis=1) & ~np.isnan(grid.scores[judge])
     counts = group_counts(grid, design.reference, judge, complete)
-    changes = judge_as_rater(
-        table,
-        grid.scores[judge],
-        names=design.reference,
-        clusters=grid_clusters(grid),
-        resamples=design.settings.resamples,
-        seed=design.settings.seed,
-        confidence=design.settings.confidence,
-    )
+    options = resampling(grid, design.settings)
     rows = []
-    for change in changes:
+    for change in judge_as_rater(table, grid.scores[judge], names=design.reference, **options):
         name = f"{change.form}_change_{change.kind}"
         estimate = change.change
         if estimate.value is not None and change.before.value is not None and change.after.value is not None:
@@ -360,7 +323,4 @@ def _alternative_rows(
     usable = ~np.isnan(grid.scores[judge]) & ((~np.isnan(table)).sum(axis=1) >= 2)
     counts = group_counts(grid, design.reference, judge, usable)
     named = dict(zip(ADVANTAGES, (result.winning_rate, result.advantage), strict=True))
-    return [
-        AgreementRow(grid.dimension, everyone, judge, name, estimate, counts)
-        for name, estimate in named.items()
-    ]
+    return rows_of(grid, everyone, judge, named, counts)

@@ -17,7 +17,7 @@ McGraw & Wong (1996) Psychol Methods 1:30-46; Tukey (1958) Ann Math Stat 29:614.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from scipy import special
@@ -38,15 +38,7 @@ FEWEST_DOUBLY = 10
 _GROUPS = 30
 
 
-@dataclass(frozen=True, slots=True)
-class _Fit:
-    """The components of the whole table and with each group of clusters left out."""
-
-    whole: tuple[float, float, float]
-    without: tuple[tuple[float, float, float], ...]
-    raters_per_item: float
-    n: int
-    note: str
+Components = tuple[float, float, float]
 
 
 def mixed_model_icc(
@@ -73,11 +65,16 @@ def mixed_model_icc(
     cases = (
         np.arange(len(table)) if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
     )
-    fit = _fit(table[rated], cases[rated], seed)
+    present = table[rated]
+    whole, without = _components(present, cases[rated], seed)
+    islands = _unconnected(present)
+    method += f"; raters fall into {islands} groups that share no item" if islands > 1 else ""
+    size = (~np.isnan(present)).sum(axis=1)
+    raters_per_item = float(len(size) / (1.0 / size).sum())
     found: dict[str, Estimate] = {}
     for form in forms:
-        estimate = _single(fit, form, confidence, method)
-        found[form] = _stepped_up(estimate, fit.raters_per_item) if form.endswith("_k") else estimate
+        estimate = _single(whole, without, form, confidence, n, method)
+        found[form] = _stepped_up(estimate, raters_per_item) if form.endswith("_k") else estimate
     return found
 
 
@@ -92,27 +89,32 @@ def _why_not(table: Floats, several: np.ndarray[tuple[int], np.dtype[np.bool_]])
     return ""
 
 
-def _fit(table: Floats, cases: np.ndarray[tuple[int], np.dtype[np.int64]], seed: int) -> _Fit:
+def _components(
+    table: Floats, cases: np.ndarray[tuple[int], np.dtype[np.int64]], seed: int
+) -> tuple[Components, tuple[Components, ...]]:
+    """Those of the whole table, and with each group of clusters left out."""
     whole = variance_components(table)
     names = np.unique(cases)
     np.random.default_rng(seed).shuffle(names)
     groups = np.array_split(names, min(_GROUPS, len(names)))
-    without = components_without(table, [np.isin(cases, group) for group in groups], whole)
-    size = (~np.isnan(table)).sum(axis=1)
-    islands = _unconnected(table)
-    note = f"; raters fall into {islands} groups that share no item" if islands > 1 else ""
-    return _Fit(whole, without, float(len(size) / (1.0 / size).sum()), len(table), note)
+    return whole, components_without(table, [np.isin(cases, group) for group in groups], whole)
 
 
-def _single(fit: _Fit, form: IccForm, confidence: float, method: str) -> Estimate:
-    value = _ratio(fit.whole, form)
-    method += fit.note
+def _single(
+    whole: Components,
+    without: tuple[Components, ...],
+    form: IccForm,
+    confidence: float,
+    n: int,
+    method: str,
+) -> Estimate:
+    value = _ratio(whole, form)
     if value is None:
-        return undefined("the items do not differ", fit.n, method)
-    known = [each for part in fit.without if (each := _ratio(part, form)) is not None]
-    groups = len(fit.without)
+        return undefined("the items do not differ", n, method)
+    known = [each for part in without if (each := _ratio(part, form)) is not None]
+    groups = len(without)
     if len(known) < groups or groups < FEWEST_DOUBLY or not 0.0 < value < 1.0:
-        return Estimate(value, None, None, fit.n, f"no interval: too few or too uniform data; {method}")
+        return Estimate(value, None, None, n, f"no interval: too few or too uniform data; {method}")
     turned = np.arctanh(np.clip(known, 0.0, 1.0 - 1e-9))
     error = float(np.sqrt((groups - 1.0) / groups * ((turned - turned.mean()) ** 2).sum()))
     half = float(special.stdtrit(groups - 1, 0.5 + confidence / 2.0)) * error
@@ -120,10 +122,10 @@ def _single(fit: _Fit, form: IccForm, confidence: float, method: str) -> Estimat
     named = (
         f"{100 * confidence:g} % jackknife t interval of artanh(ICC), {groups} groups of clusters; {method}"
     )
-    return Estimate(value, max(low, 0.0), high, fit.n, named)
+    return Estimate(value, max(low, 0.0), high, n, named)
 
 
-def _ratio(components: tuple[float, float, float], form: IccForm) -> float | None:
+def _ratio(components: Components, form: IccForm) -> float | None:
     item, rater, error = components
     total = item + error + (0.0 if form.startswith("icc_3") else rater)
     return item / total if item > 1e-9 * total else None
@@ -133,13 +135,9 @@ def _stepped_up(single: Estimate, raters: float) -> Estimate:
     def step(value: float | None) -> float | None:
         return None if value is None else raters * value / (1.0 + (raters - 1.0) * value)
 
-    return Estimate(
-        step(single.value),
-        step(single.low),
-        step(single.high),
-        single.n,
-        f"{single.method}; of the mean of {raters:.3g} raters, as many as an item has",
-        single.reason,
+    method = f"{single.method}; of the mean of {raters:.3g} raters, as many as an item has"
+    return replace(
+        single, value=step(single.value), low=step(single.low), high=step(single.high), method=method
     )
 
 

@@ -137,7 +137,7 @@ def mean_icc_3_k_z(scores: Scores, **options: Unpack[Options]) -> Estimate:
         def read(weights: Floats) -> dict[str, Floats]:
             if not reads:
                 return {"icc_3_k_z": np.full(len(weights), np.nan)}
-            return {"icc_3_k_z": _mean_of_known(np.stack([each(weights)["icc_3_k_z"] for each in reads]))}
+            return {"icc_3_k_z": mean_of_known(np.stack([each(weights)["icc_3_k_z"] for each in reads]))}
 
         return read
 
@@ -166,7 +166,7 @@ def _over_pairs(values: Floats, note: str, items: int, options: Options) -> Esti
     return replace(found, n=items, method=method, high=None if found.high is None else min(found.high, 1.0))
 
 
-def _mean_of_known(values: Floats) -> Floats:
+def mean_of_known(values: Floats) -> Floats:
     """The mean over the first axis of what is there; NaN where nothing is."""
     known = np.isfinite(values)
     there = known.sum(axis=0)

@@ -41,7 +41,6 @@ def estimates(
     *,
     kept: NDArray[np.bool_] | None = None,
     analytic: Callable[[], Mapping[str, Analytic]] = dict,
-    default: Interval = "bca_t",
     reason: Callable[[str], str],
     note: str = "",
     n: int | None = None,
@@ -55,7 +54,7 @@ def estimates(
     (what was left out) joins every method; `known_as` names a value's statistic where its own name does not tell.
     """
     clusters = options.get("clusters")
-    interval = options.get("interval", default if clusters is None else "bca_t")
+    interval = options.get("interval", "bca_t")
     confidence = options.get("confidence", 0.95)
     choose(interval, get_args(Interval), "interval")
     if not 0.0 < confidence < 1.0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -57,6 +57,7 @@ from medjury.analysis.agreement._weighting import by_last_column, by_strata
 from medjury.statistics import (
     FEWEST_CLUSTERS,
     Estimate,
+    Floats,
     Replicates,
     clustered_proportion,
     combined,
@@ -78,12 +79,13 @@ from medjury.statistics import (
 NOT_WEIGHTED = (
     "the answers were drawn with unequal probabilities, and this statistic has no weighted form here"
 )
+Found = dict[str, tuple[Estimate, float | None]]
 _OF_SCORES: tuple[Difference, ...] = ("offset", "mae", "rmse")
 _CORRELATIONS: tuple[Correlation, ...] = ("pearson", "spearman")
 WEIGHTED = ("exact_match", *_OF_SCORES, "absolute_offset", *_CORRELATIONS, *KAPPAS.values())
 
 
-def weighted_estimates(pair: Pair, settings: Settings) -> dict[str, tuple[Estimate, float | None]]:
+def weighted_estimates(pair: Pair, settings: Settings) -> Found:
     """What can be weighted, with its interval, and why there is nothing of the rest."""
     assert pair.weights is not None
     on = counted(pair)
@@ -112,7 +114,9 @@ def weighted_estimates(pair: Pair, settings: Settings) -> dict[str, tuple[Estima
         same = (on.grades.grade(pair.rows) == on.grades.grade(pair.rows[:, ::-1])).all(axis=1)
         share = weighted_proportion(same, weights, pair.clusters, confidence=settings.confidence)
         found["exact_match"] = replace(share, method=share.method + on.note)
-        found |= _weighted_of_a_constant_rater(pair, found)
+        if said := _never_varies(pair.rows):
+            known = [name for name in KAPPAS.values() if name in found]
+            found |= dict.fromkeys(known, undefined(said, len(pair.rows), "none"))
     found["absolute_offset"] = absolute_offset(found["offset"])
     systems = BY_SYSTEM if pair.systems is not None else ()
     for name in (*ORDER, *systems):
@@ -121,42 +125,32 @@ def weighted_estimates(pair: Pair, settings: Settings) -> dict[str, tuple[Estima
     return {name: (found[name], None) for name in scaleless if name in found and settings.wants(name)}
 
 
-def _weighted_of_a_constant_rater(pair: Pair, found: dict[str, Estimate]) -> dict[str, Estimate]:
-    names = [
-        who for who, column in zip(("reference", "rater"), pair.rows.T, strict=True) if np.ptp(column) == 0
-    ]
-    if not names:
-        return {}
-    said = f"the {' and the '.join(names)} gave every item the same score"
-    return {name: undefined(said, len(pair.rows), "none") for name in KAPPAS.values() if name in found}
+def _never_varies(rows: Floats) -> str:
+    """Who of the two gave every item the same score, as a sentence."""
+    names = [who for who, column in zip(("reference", "rater"), rows.T, strict=True) if np.ptp(column) == 0]
+    return f"the {' and the '.join(names)} gave every item the same score" if names else ""
 
 
-Found = dict[str, tuple[Estimate, float | None]]
 _BY_SYSTEM = ("_systems", "_baseline")
-
-
-@dataclass(frozen=True, slots=True)
-class PairEstimates:
-    """Name to (estimate, p-value or None): of single scores, and of the systems' means where asked for."""
-
-    item: Mapping[str, tuple[Estimate, float | None]]
-    system: Mapping[str, tuple[Estimate, float | None]]
 
 
 def pair_estimates(
     pair: Pair, settings: Settings, *, item: bool = True, system: bool = False
-) -> PairEstimates:
-    """Everything the table says about a pair, in its order and all on the same resamples of cases.
+) -> tuple[Found, dict[str, Estimate]]:
+    """Everything the table says about a pair, in its order and all on the same resamples of cases: of single scores
+    (estimate, p-value or None), and of the systems' means where asked for.
 
     Scores between grades are rounded half up for everything that counts grades, and the method says so;
     differences, correlations and ICCs use them as they are.
     """
     if not len(pair.rows):
-        return _nothing(pair, settings, item=item, system=system)
+        nothing = undefined("no item was scored by both raters", 0, "none")
+        names = [name for name in ORDER if item and _shown(name, pair, settings)]
+        return dict.fromkeys(names, (nothing, None)), {"spearman": nothing} if system else {}
     if pair.weights is not None:
-        return PairEstimates(
+        return (
             weighted_estimates(pair, settings) if item else {},
-            {"spearman": (undefined(NOT_WEIGHTED, len(pair.rows), "none"), None)} if system else {},
+            {"spearman": undefined(NOT_WEIGHTED, len(pair.rows), "none")} if system else {},
         )
     on = counted(pair)
     parts = pair_statistics(pair, on, settings) if item else None
@@ -175,13 +169,11 @@ def pair_estimates(
     of_items: Found = {} if parts is None else _of_items(pair, on, parts, made, settings)
     if system and not systems:
         reason = "one system only was scored by both raters; two or more are needed"
-        return PairEstimates(of_items, {"spearman": (undefined(reason, 1, "means of systems"), None)})
+        return of_items, {"spearman": undefined(reason, 1, "means of systems")}
     means = estimates_of_means(made, systems, settings.confidence)
     if "offset" in means:
         means["absolute_offset"] = absolute_offset(means["offset"])
-    return PairEstimates(
-        of_items, {name: (each, None) for name, each in means.items() if _shown(name, pair, settings)}
-    )
+    return of_items, {name: each for name, each in means.items() if _shown(name, pair, settings)}
 
 
 def _of_items(pair: Pair, on: Counted, parts: PairStatistics, made: Replicates, settings: Settings) -> Found:
@@ -268,10 +260,9 @@ def _of_a_constant_rater(pair: Pair, on: Counted, estimates: Mapping[str, Estima
     """What a rater who always says the same leaves: no kappa and no ICC, which would be 0 with anybody, and
     coefficients that stay high without any agreement, marked as such."""
     rows = pair.rows if on.grades is None else on.grades.grade(pair.rows)
-    names = [name for name, column in zip(("reference", "rater"), rows.T, strict=True) if np.ptp(column) == 0]
-    if not names or len(rows) < 2:
+    said = _never_varies(rows)
+    if not said or len(rows) < 2:
         return {}
-    said = f"the {' and the '.join(names)} gave every item the same score"
     blind = (*KAPPAS.values(), *FORMS)
     found = {name: undefined(said, len(rows), "none") for name in blind if name in estimates}
     return found | {
@@ -317,14 +308,6 @@ def _signed_rank(pair: Pair) -> Found:
     if test.p_value is None:
         return {"wilcoxon_signed_rank": (undefined(test.reason, test.n, method), None)}
     return {"wilcoxon_signed_rank": (Estimate(test.rank_sum, None, None, test.n, method), test.p_value)}
-
-
-def _nothing(pair: Pair, settings: Settings, *, item: bool, system: bool) -> PairEstimates:
-    nothing = undefined("no item was scored by both raters", 0, "none")
-    names = [name for name in ORDER if _shown(name, pair, settings)]
-    return PairEstimates(
-        {name: (nothing, None) for name in names if item}, {"spearman": (nothing, None)} if system else {}
-    )
 
 
 def _shown(name: str, pair: Pair, settings: Settings) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,6 +35,16 @@ def pair_rows(
 def with_note(row: AgreementRow, note: str) -> AgreementRow:
     """The row with more said about its method."""
     return replace(row, estimate=replace(row.estimate, method=f"{row.estimate.method}; {note}"))
+
+
+def rows_of(
+    grid: Grid, reference: str, rater: str, found: Mapping[str, Estimate], counts: Counts
+) -> list[AgreementRow]:
+    """A row for each of these statistics."""
+    return [
+        AgreementRow(grid.dimension, reference, rater, name, estimate, counts)
+        for name, estimate in found.items()
+    ]
 
 
 def counts_of(grid: Grid, reference: str, rater: str) -> Counts:
@@ -130,21 +140,17 @@ def _rows(
     grid: Grid, reference: str, rater: str, design: Design, *, item: bool, system: bool, only: str = ""
 ) -> list[AgreementRow]:
     counts = counts_of(grid, reference, rater)
-    made = pair_estimates(
+    of_items, of_systems = pair_estimates(
         complete_pair(grid, reference, rater, design), design.settings, item=item, system=system
     )
-    of_items = dict(made.item)
     if item:
         of_items |= _repeat_spread(grid, rater, design.settings)
     rows = [
         AgreementRow(grid.dimension, reference, rater, name, estimate, counts, "item", only, p_value)
         for name, (estimate, p_value) in of_items.items()
     ]
-    rows += [
-        AgreementRow(grid.dimension, reference, rater, name, estimate, counts, "system")
-        for name, (estimate, _) in made.system.items()
-    ]
-    return rows
+    of_means = rows_of(grid, reference, rater, of_systems, counts)
+    return rows + [replace(row, level="system") for row in of_means]
 
 
 def _repeat_spread(grid: Grid, rater: str, settings: Settings) -> dict[str, tuple[Estimate, float | None]]:
@@ -157,6 +163,12 @@ def _repeat_spread(grid: Grid, rater: str, settings: Settings) -> dict[str, tupl
     return {"repeat_sd": (Estimate(float(known.mean()), None, None, int(known.size), method), None)}
 
 
-def grid_clusters(grid: Grid) -> NDArray[Any] | None:
-    """The cluster of every unit, or None where every unit is one of its own."""
-    return grid.clusters if len(set(grid.clusters.tolist())) < len(grid.clusters) else None
+def resampling(grid: Grid, settings: Settings) -> dict[str, Any]:
+    """How the units of a grid are resampled: by cluster, but where every unit is one of its own."""
+    several = len(set(grid.clusters.tolist())) < len(grid.clusters)
+    return {
+        "clusters": grid.clusters if several else None,
+        "resamples": settings.resamples,
+        "seed": settings.seed,
+        "confidence": settings.confidence,
+    }

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from medjury.analysis.agreement._icc_standardised import mean_of_known
 from medjury.analysis.agreement._kappa import NAMES as KAPPAS
 from medjury.analysis.agreement._ranks import centred_midranks, levels_of
 from medjury.analysis.agreement._scores import complete_rows
@@ -359,15 +360,10 @@ def mean_over_pairs(statistics: Statistics, pairs: Sequence[tuple[int, int]], pr
         def read(weights: Floats) -> dict[str, Floats]:
             found = [each(weights if complete.all() else weights[:, complete]) for complete, each in reads]
             names = found[0] if found else {}
-            return {prefix + name: _mean([values[name] for values in found]) for name in names}
+            return {
+                prefix + name: mean_of_known(np.stack([values[name] for values in found])) for name in names
+            }
 
         return read
 
     return prepare
-
-
-def _mean(values: Sequence[Floats]) -> Floats:
-    table = np.stack(values)
-    known = np.isfinite(table)
-    count = known.sum(axis=0)
-    return np.asarray(np.where(known, table, 0.0).sum(axis=0) / np.where(count > 0, count, np.nan))

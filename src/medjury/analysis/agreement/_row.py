@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from medjury.statistics import Estimate, p_value, shown, supported
+from medjury.statistics import Estimate, ends, flat, p_value, shown, supported
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,27 +48,13 @@ class AgreementRow:
         same."""
         estimate, counts = self.estimate, self.counts
         return {
-            "dimension": self.dimension,
-            "reference": self.reference,
-            "rater": self.rater,
-            "statistic": self.statistic,
-            "value": estimate.value,
-            "low": estimate.low,
-            "high": estimate.high,
-            "n": estimate.n,
+            **flat(self, "dimension", "reference", "rater", "statistic"),
+            **ends(estimate),
+            **flat(estimate, "n"),
             "n_unscored": counts.n_unscored,
-            "method": estimate.method,
-            "reason": estimate.reason,
-            "level": self.level,
-            "system": self.system,
-            "p_value": self.p_value,
-            "n_not_applicable": counts.n_not_applicable,
-            "n_absent": counts.n_absent,
-            "coverage": counts.coverage,
-            "ceiling_reference": counts.ceiling_reference,
-            "ceiling_rater": counts.ceiling_rater,
-            "floor_reference": counts.floor_reference,
-            "floor_rater": counts.floor_rater,
+            **flat(estimate, "method", "reason"),
+            **flat(self, "level", "system", "p_value"),
+            **{name: value for name, value in flat(counts).items() if name not in ("n", "n_unscored")},
             "reading": reading(self.statistic, estimate),
             "compare": self.rater,
             "ceiling_compare": counts.ceiling_rater,

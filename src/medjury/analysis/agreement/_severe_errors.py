@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.analysis.agreement._design import Design
-from medjury.analysis.agreement._pair_rows import counts_of, grid_clusters, weights_of
+from medjury.analysis.agreement._pair_rows import counts_of, resampling, rows_of, weights_of
 from medjury.analysis.agreement._rate_comparison import (
     RateComparison,
     compare_paired_rates,
@@ -174,12 +174,8 @@ def severe_error_rows(grid: Grid, reference: str, design: Design) -> list[Agreem
         for members, count in shared.intersections.items():
             method = f"severe errors of exactly these raters, of {shared.items} items with any"
             estimate = Estimate(float(count), None, None, shared.items, method)
-            label = " + ".join(members)
-            rows.append(
-                AgreementRow(
-                    grid.dimension, reference, label, "severe_error_overlap", estimate, Counts(shared.items)
-                )
-            )
+            named = {"severe_error_overlap": estimate}
+            rows += rows_of(grid, reference, " + ".join(members), named, Counts(shared.items))
     if design.panel in found and weights_of(grid, (reference,)) is None:
         for name, errors in found.items():
             if name != design.panel:
@@ -205,17 +201,14 @@ def win_rate_rows(grid: Grid, reference: str, design: Design) -> list[AgreementR
         counts = replace(counts_of(grid, reference, name), n=int(all_three.sum()))
         if grid.scale is None:
             nothing = undefined("a win rate needs the full scale, and none was given", counts.n, "none")
-            rows.append(AgreementRow(grid.dimension, reference, name, "win_rate", nothing, counts))
+            rows += rows_of(grid, reference, name, {"win_rate": nothing}, counts)
             continue
         found = win_rates(
             grid.scores[reference],
             grid.scores[name],
             grid.scores[design.panel],
             scale=grid.scale,
-            clusters=grid_clusters(grid),
-            resamples=design.settings.resamples,
-            seed=design.settings.seed,
-            confidence=design.settings.confidence,
+            **resampling(grid, design.settings),
         )
         for metric, result in found.items():
             rows += _win_rows(grid, reference, name, metric, result, counts, design.panel)
@@ -244,10 +237,7 @@ def _rate_rows(
     if errors.unscored:
         said = f"{errors.unscored} of {at_risk} dangerous items have no score, each counted as an error"
         rates["severe_error_rate_worst"] = replace(errors.worst, method=f"{said}; {errors.worst.method}")
-    return [
-        AgreementRow(grid.dimension, reference, name, statistic, estimate, counts)
-        for statistic, estimate in rates.items()
-    ]
+    return rows_of(grid, reference, name, rates, counts)
 
 
 def _win_rows(
@@ -255,7 +245,7 @@ def _win_rows(
 ) -> list[AgreementRow]:
     short = metric.removeprefix("absolute_")
     if isinstance(result, Estimate):
-        return [AgreementRow(grid.dimension, reference, name, f"win_rate_{short}", result, counts)]
+        return rows_of(grid, reference, name, {f"win_rate_{short}": result}, counts)
     method = (
         f"share of resamples closer to the reference than {panel}, ties half: {result.wins} wins, "
         f"{result.ties} ties, {result.losses} losses, {result.dropped} dropped; {result.delta.method}"
@@ -263,10 +253,8 @@ def _win_rows(
     rate = Estimate(result.rate, None, None, result.delta.n, method)
     turned = f"{name} better than {panel} where positive"
     delta = replace(result.delta, method=f"{turned}; {result.delta.method}")
-    return [
-        AgreementRow(grid.dimension, reference, name, f"win_rate_{short}", rate, counts),
-        AgreementRow(grid.dimension, reference, name, f"win_delta_{short}", delta, counts),
-    ]
+    named = {f"win_rate_{short}": rate, f"win_delta_{short}": delta}
+    return rows_of(grid, reference, name, named, counts)
 
 
 def _posterior_rows(
@@ -294,8 +282,8 @@ def _posterior_rows(
             if not compared.n_1 or not compared.n_2:
                 reason = "a side has no dangerous item with a score: only the prior would decide"
                 estimate = undefined(reason, n, method)
-            statistic = f"severe_error_lower{label}_{prior}"
-            rows.append(AgreementRow(grid.dimension, reference, name, statistic, estimate, Counts(n)))
+            named = {f"severe_error_lower{label}_{prior}": estimate}
+            rows += rows_of(grid, reference, name, named, Counts(n))
     return rows
 
 

@@ -44,11 +44,7 @@ class Found(Protocol):
 def summary_lines(found: Found) -> Iterator[str]:
     """What a reader asks first, and how to see the rest."""
     yield from found.remarks()
-    index: Index = {
-        (row.dimension, row.reference, row.rater, row.statistic): row
-        for row in found.rows
-        if row.level == "item" and not row.system
-    }
+    index = _index(found)
     dimensions = list(dict.fromkeys(row.dimension for row in found.rows))
     used: list[AgreementRow] = []  # what is shown, for the reasons why some of it does not exist
     if found.roles.raters:
@@ -63,6 +59,14 @@ def summary_lines(found: Found) -> Iterator[str]:
     if bare and found.table.rules.statistic == "kappa_quadratic":
         yield f"no scale is known for {', '.join(bare)}: with one there is weighted kappa (--scale LOW HIGH)"
     yield f"--all shows {more}"
+
+
+def _index(found: Found) -> Index:
+    return {
+        (row.dimension, row.reference, row.rater, row.statistic): row
+        for row in found.rows
+        if row.level == "item" and not row.system
+    }
 
 
 def shown_statistics(table: RatingTable) -> frozenset[str]:
@@ -304,12 +308,7 @@ def missed_danger(found: Found, dimension: str, rater: str) -> Estimate | None:
 def panels(found: Found) -> list[PlotPart]:
     """For each dimension the study's coefficient of every rater and of colleagues; of clinicians alone of every
     pair."""
-    index: Index = {
-        (row.dimension, row.reference, row.rater, row.statistic): row
-        for row in found.rows
-        if row.level == "item" and not row.system
-    }
-    made = []
+    index, made = _index(found), []
     first, others = compared(found)
     for dimension in dict.fromkeys(row.dimension for row in found.rows):
         name = coefficient_of(found, dimension)

@@ -65,11 +65,11 @@ def system_means(rows: Floats) -> Any:
     return read
 
 
-def fold_of_clusters(clusters: NDArray[Any], seed: int, folds: int = FOLDS) -> Codes:
+def fold_of_clusters(clusters: NDArray[Any], seed: int) -> Codes:
     """A fold for every unit, the same for all units of a cluster, shuffled by seed."""
     names, place = np.unique(clusters, return_inverse=True)
     order = np.random.default_rng(seed).permutation(len(names))
-    return np.asarray((order % min(folds, len(names)))[place], dtype=np.int64)
+    return np.asarray((order % min(FOLDS, len(names)))[place], dtype=np.int64)
 
 
 def correlations_of_means(
@@ -78,14 +78,10 @@ def correlations_of_means(
     """Correlations along the last axis of two batches `(resamples, systems)`."""
     made: dict[str, Callable[[Floats, Floats], Floats]] = {
         "pearson": _row_correlation,
-        "spearman": _row_rank_correlation,
+        "spearman": lambda one, other: _row_correlation(_row_ranks(one), _row_ranks(other)),
         "kendall_tau_b": _row_tau,
     }
     return {kind: made[kind](first, second) for kind in kinds}
-
-
-def _row_rank_correlation(first: Floats, second: Floats) -> Floats:
-    return _row_correlation(_row_ranks(first), _row_ranks(second))
 
 
 def _row_ranks(values: Floats) -> Floats:
@@ -262,12 +258,6 @@ def _weighted_mean(values: Floats, n: Floats) -> Floats:
     )
 
 
-def adding_up(codes: Codes, size: int) -> Callable[[Floats], Floats]:
-    """Weights of rows added up by group."""
-    groups = Groups(codes, size)
-    return lambda weights: groups.sums(weights.T).T
-
-
 def _turned(values: Floats) -> Floats:
     """Resamples by groups, in that order of memory too."""
     return np.ascontiguousarray(values.T)
@@ -299,9 +289,9 @@ def collapsed(statistics: Statistics, columns: Sequence[int]) -> Statistics:
         distinct = sample(narrow)
         if len(distinct.rows) == len(rows):
             return statistics(narrow)
-        together = adding_up(distinct.inverse, len(distinct.rows))
+        together = Groups(distinct.inverse, len(distinct.rows))
         read = statistics(distinct.rows)
-        return lambda weights: read(together(weights))
+        return lambda weights: read(together.sums(weights.T).T)
 
     return prepare
 

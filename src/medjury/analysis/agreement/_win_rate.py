@@ -92,7 +92,8 @@ def win_rates(
     if indices is not None:
         if not complete.all():
             raise MedjuryError("given resamples need complete scores: some items lack a score.")
-        observed = {name: float(values[0]) for name, values in _at(kept, statistics).items()}
+        once = evaluate(kept, statistics, np.arange(len(kept))[np.newaxis])
+        observed = {name: float(values[0]) for name, values in once.items()}
         resampled = evaluate(kept, statistics, indices)
         design = f"{len(np.asarray(indices))} given resamples"
     else:
@@ -157,7 +158,3 @@ def _metrics(grades: Grades) -> Statistics:
     order = correlation_statistics(["spearman"])
     kappa = kappa_statistics(read_scale(grades.values), ["quadratic"])
     return combined(errors, order, lambda rows: kappa(grades.grade(rows)))
-
-
-def _at(rows: Floats, statistics: Statistics) -> Mapping[str, Floats]:
-    return evaluate(rows, statistics, np.arange(len(rows))[np.newaxis])
