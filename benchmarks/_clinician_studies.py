@@ -21,7 +21,7 @@ from benchmarks._studies import (
     quality,
 )
 from medjury.analysis.agreement import judge_as_rater, many_raters, non_inferiority
-from medjury.analysis.agreement._many_raters import MANY_RATER_STATISTICS
+from medjury.analysis.agreement._all_at_once import MANY_RATER_STATISTICS
 from medjury.analysis.calibration._jury_search import LOST, agreement_replicates
 from medjury.analysis.calibration._jury_votes import JuryTable
 from medjury.statistics import Estimate

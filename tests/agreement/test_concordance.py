@@ -8,7 +8,7 @@ from scipy import stats
 from tests.agreement.reference_values import reference
 
 from medjury.analysis.agreement import kendall_w
-from medjury.analysis.agreement._many_raters import concordance_statistics
+from medjury.analysis.agreement._all_at_once import concordance_statistics
 from medjury.statistics import evaluate
 
 VALUES = reference("kendall_w_spearman_kendall_tau")

@@ -1,3 +1,9 @@
+from ._all_at_once import ConfusionMatrix as ConfusionMatrix
+from ._all_at_once import confusion_matrix as confusion_matrix
+from ._all_at_once import cronbach_alpha as cronbach_alpha
+from ._all_at_once import kendall_w as kendall_w
+from ._all_at_once import many_raters as many_raters
+from ._all_at_once import two_raters as two_raters
 from ._alternative_annotator import alternative_annotator_test as alternative_annotator_test
 from ._among_humans import judge_as_rater as judge_as_rater
 from ._blinded_reread import plan_blinded_reread as plan_blinded_reread
@@ -34,9 +40,6 @@ from ._jury_worth import jury_worth as jury_worth
 from ._kappa import cohen_kappa as cohen_kappa
 from ._kappa import kappa_statistics as kappa_statistics
 from ._krippendorff import krippendorff_alpha as krippendorff_alpha
-from ._many_raters import cronbach_alpha as cronbach_alpha
-from ._many_raters import kendall_w as kendall_w
-from ._many_raters import many_raters as many_raters
 from ._non_inferiority import NonInferiority as NonInferiority
 from ._non_inferiority import no_disagreement as no_disagreement
 from ._non_inferiority import non_inferiority as non_inferiority
@@ -69,7 +72,4 @@ from ._severe_errors import error_overlap as error_overlap
 from ._severe_errors import severe_errors as severe_errors
 from ._study import agreement as agreement
 from ._table import AgreementTable as AgreementTable
-from ._two_raters import ConfusionMatrix as ConfusionMatrix
-from ._two_raters import confusion_matrix as confusion_matrix
-from ._two_raters import two_raters as two_raters
 from ._win_rate import win_rates as win_rates

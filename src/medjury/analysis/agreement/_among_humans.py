@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from medjury.analysis.agreement._all_at_once import MANY_RATER_STATISTICS, ON_LEVELS, many_raters
 from medjury.analysis.agreement._alternative_annotator import alternative_annotator_test
 from medjury.analysis.agreement._correlation import correlation_statistics
 from medjury.analysis.agreement._design import Design
@@ -16,7 +17,6 @@ from medjury.analysis.agreement._icc import FORMS, IccForm, icc_statistics
 from medjury.analysis.agreement._icc_mixed import mixed_model_icc
 from medjury.analysis.agreement._icc_standardised import icc_3_k_z, mean_icc_3_k_z, standardised_statistics
 from medjury.analysis.agreement._kappa import NAMES as KAPPAS
-from medjury.analysis.agreement._many_raters import MANY_RATER_STATISTICS, ON_LEVELS, many_raters
 from medjury.analysis.agreement._non_inferiority import AmongHumans, NonInferiority, among_humans
 from medjury.analysis.agreement._pair_rows import counts_of, group_counts, resampling, rows_of
 from medjury.analysis.agreement._pair_statistics import ALPHAS, Settings, grade_statistics

@@ -9,6 +9,7 @@ from itertools import combinations
 
 import numpy as np
 
+from medjury.analysis.agreement._all_at_once import MANY_RATER_STATISTICS
 from medjury.analysis.agreement._among_humans import (
     RATERS_FIRST,
     beside_humans,
@@ -25,7 +26,6 @@ from medjury.analysis.agreement._design import (
     pooled_together,
     without,
 )
-from medjury.analysis.agreement._many_raters import MANY_RATER_STATISTICS
 from medjury.analysis.agreement._non_inferiority import AmongHumans
 from medjury.analysis.agreement._pair_rows import pair_rows
 from medjury.analysis.agreement._pair_statistics import BY_SYSTEM, ORDER, Settings
