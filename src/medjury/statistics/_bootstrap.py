@@ -87,13 +87,10 @@ class Replicates:
         self, first: str, second: str, *, method: IntervalMethod = "bca_t", confidence: float = 0.95
     ) -> Estimate:
         """first − second, each resample giving both."""
-        left_out = None
-        if first in self.left_out and second in self.left_out:
-            left_out = self.left_out[first] - self.left_out[second]
         found = self._estimate(
             self.observed[first] - self.observed[second],
             self.resampled[first] - self.resampled[second],
-            left_out,
+            self._left_out_gaps(first, second),
             method,
             confidence,
             f"{first} or {second} does not exist for these data",
@@ -101,6 +98,10 @@ class Replicates:
             max(fewest_items(first), fewest_items(second)),
         )
         return self._as_allowed(found, first, second)
+
+    def _left_out_gaps(self, first: str, second: str) -> Floats | None:
+        both = first in self.left_out and second in self.left_out
+        return self.left_out[first] - self.left_out[second] if both else None
 
     def _as_allowed(self, found: Estimate, *names: str) -> Estimate:
         why = next((self.refused[name] for name in names if name in self.refused), "")
@@ -112,10 +113,8 @@ class Replicates:
         gaps = self.resampled[first] - self.resampled[second]
         known = gaps[np.isfinite(gaps)]
         share = float((1 + np.count_nonzero(known <= bound + SAME)) / (1 + known.size))
-        if first not in self.left_out or second not in self.left_out:
-            return share
-        left_out = self.left_out[first] - self.left_out[second]
-        spread = jackknife(left_out, self.multiplicity, AS_IT_IS)
+        left_out = self._left_out_gaps(first, second)
+        spread = None if left_out is None else jackknife(left_out, self.multiplicity, AS_IT_IS)
         if spread is None or spread.error <= SAME:
             return share
         above = (self.observed[first] - self.observed[second] - bound) / spread.error
@@ -133,36 +132,31 @@ class Replicates:
         fewest: int | None = None,
     ) -> Estimate:
         share = f"{100 * confidence:g} %"
+
+        def without(why: str) -> Estimate:
+            return Estimate(float(value), None, None, self.n, f"no interval{why}")
+
         if not np.isfinite(value):
             # Names may be joined by a null character, which no table can hold.
             return undefined(reason.replace("\0", " "), self.n, f"bootstrap, {self.design}")
         if not resampled.size:
-            asked = f"no interval: one {self.unit} cannot be resampled" if self.resamples else "no interval"
-            return Estimate(float(value), None, None, self.n, asked)
+            return without(f": one {self.unit} cannot be resampled" if self.resamples else "")
         if resampled.size < 2.0 / (1.0 - confidence) - 1.0:
-            few = f"no interval: {resampled.size} resamples are too few for {share}"
-            return Estimate(float(value), None, None, self.n, few)
+            return without(f": {resampled.size} resamples are too few for {share}")
         finite = np.isfinite(resampled)
         lost = int(resampled.size - np.count_nonzero(finite))
         kept = resampled[finite] if lost else resampled
         if lost > UNDEFINED_ALLOWED * resampled.size:
-            method_name = f"no interval: undefined in {lost} of {self.design}"
-            return Estimate(float(value), None, None, self.n, method_name)
+            return without(f": undefined in {lost} of {self.design}")
         fewest = fewest_items(name) if fewest is None else fewest
         if method == "bca_t" and (self.units < FEWEST_CLUSTERS or self.n < fewest):
-            few = f"no interval: {self.units} {self.unit}s are too few, at least {fewest} are needed"
-            return Estimate(float(value), None, None, self.n, few)
+            return without(f": {self.units} {self.unit}s are too few, at least {fewest} are needed")
         reach = np.array([kept.min(), kept.max()])
         alike = bool(reach[1] - reach[0] <= SAME * max(1.0, abs(value)))
         if alike and method == "bca_t":
-            return Estimate(
-                float(value), None, None, self.n, f"no interval: the same in all of {self.design}"
-            )
+            return without(f": the same in all of {self.design}")
         if method == "bca_t" and in_steps(name, kept):
-            steps = (
-                "no interval: a quartile of so few different values is a step, and its interval is too wide"
-            )
-            return Estimate(float(value), None, None, self.n, steps)
+            return without(": a quartile of so few different values is a step, and its interval is too wide")
         if left_out is None and method in ("bca", "bca_t"):
             raise MedjuryError("BCa needs leave-one-out values: make the replicates with jackknife=True.")
         low, high, said = interval(
@@ -175,8 +169,7 @@ class Replicates:
             name=name,
         )
         if method == "bca_t" and symmetric(name, reach).says_nothing(low, high):
-            nothing = f"no interval: it would leave nearly every value open; too few {self.unit}s differ"
-            return Estimate(float(value), None, None, self.n, nothing)
+            return without(f": it would leave nearly every value open; too few {self.unit}s differ")
         notes = f"; undefined in {lost} of them, left out" if lost else ""
         if alike:
             notes += "; all resamples agree, so the interval has no width"
@@ -190,19 +183,16 @@ class Replicates:
 
 def joined(parts: Mapping[str, Replicates]) -> Replicates:
     """Values of the same resamples under one roof, each under the name of its part: "part value"."""
-    first = next(iter(parts.values()))
+
+    def under(values: Callable[[Replicates], Mapping[str, Any]]) -> dict[str, Any]:
+        return {f"{part} {name}": each for part, made in parts.items() for name, each in values(made).items()}
+
     return replace(
-        first,
-        observed={
-            f"{part} {name}": each for part, made in parts.items() for name, each in made.observed.items()
-        },
-        resampled={
-            f"{part} {name}": each for part, made in parts.items() for name, each in made.resampled.items()
-        },
-        left_out={
-            f"{part} {name}": each for part, made in parts.items() for name, each in made.left_out.items()
-        },
-        refused={f"{part} {name}": why for part, made in parts.items() for name, why in made.refused.items()},
+        next(iter(parts.values())),
+        observed=under(lambda made: made.observed),
+        resampled=under(lambda made: made.resampled),
+        left_out=under(lambda made: made.left_out),
+        refused=under(lambda made: made.refused),
     )
 
 
@@ -301,7 +291,6 @@ def compare(
     method: IntervalMethod = "bca_t",
     confidence: float = 0.95,
     seed: int = 0,
-    n: int | None = None,
 ) -> Comparison:
     """The difference of two values of `statistics` on the same resamples, with a two-sided p-value.
 
@@ -320,7 +309,6 @@ def compare(
         resamples=resamples,
         seed=seed,
         jackknife=method in ("bca", "bca_t"),
-        n=n,
     )
     gaps = made.resampled[first] - made.resampled[second]
     enough = np.count_nonzero(np.isfinite(gaps)) >= max(1.0, (1.0 - UNDEFINED_ALLOWED) * gaps.size)

@@ -21,9 +21,8 @@ from scipy import special
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics._estimate import Estimate, undefined
 from medjury.statistics._line_search import smallest_between
-from medjury.statistics._resample import Floats
+from medjury.statistics._resample import Floats, Integers, cluster_codes
 
-Codes = NDArray[np.int64]
 # A column is a combination of the others where they leave less of its square than this.
 COLLINEAR = 1e-9
 # The largest share of a random intercept's variance in it and the residual together that is searched.
@@ -121,7 +120,8 @@ def fit_mixed_model(
     dependent = [term for term, apart in zip(terms, identified(x), strict=True) if not apart]
     if dependent:
         raise MedjuryError(f"The terms {', '.join(dependent)} cannot be told apart in these data.")
-    whole, codes = np.column_stack([x, y]), [_codes(each) for each in intercepts.values()]
+    whole = np.column_stack([x, y])
+    codes = [cluster_codes(each, len(y)) for each in intercepts.values()]
     crossed = None if clusters is None else _Crossed(whole, codes)
     levels: _Intercepts = crossed or _Nested(whole, codes)
     free = len(y) - len(terms) if reml else len(y)
@@ -141,7 +141,7 @@ def fit_mixed_model(
     residual = float(cross[-1, -1] - cross[:-1, -1] @ coefficients) / free
     robust, count = None, int(codes[0].max()) + 1
     if crossed is not None:
-        cluster = _codes([] if clusters is None else clusters)
+        cluster = cluster_codes(clusters, len(y))
         robust, count = crossed.robust(ratios, coefficients, residual, cluster), int(cluster.max()) + 1
     variances = {name: float(residual * ratio) for name, ratio in zip(intercepts, ratios, strict=True)}
     warnings = [
@@ -176,7 +176,7 @@ class _Nested:
     """Cases, and responses within them: cross-products in all, within responses, and sums within cases.
     Responses of the same size (number of scores) are treated alike, so each part is kept once per size."""
 
-    def __init__(self, table: Floats, codes: Sequence[Codes]) -> None:
+    def __init__(self, table: Floats, codes: Sequence[Integers]) -> None:
         # Without a response intercept every case is its own "response": the same sums serve.
         case, inner = codes[0], codes[-1]
         self.nested = len(codes) > 1
@@ -219,7 +219,7 @@ class _Nested:
 class _Crossed:
     """Intercepts of few levels, each level a column of Z: with Λ = diag(σ_g/σ), L Lᵀ = ΛZᵀZΛ + I."""
 
-    def __init__(self, table: Floats, codes: Sequence[Codes]) -> None:
+    def __init__(self, table: Floats, codes: Sequence[Integers]) -> None:
         self.table = table
         self.sizes = [int(each.max()) + 1 for each in codes]
         self.z = np.hstack([np.eye(size)[code] for size, code in zip(self.sizes, codes, strict=True)])
@@ -235,7 +235,7 @@ class _Crossed:
         _, lower, half = self._reduced(ratios)
         return self.cross - half.T @ half, float(2.0 * np.log(np.diag(lower)).sum())
 
-    def robust(self, ratios: Floats, coefficients: Floats, residual: float, cluster: Codes) -> Floats:
+    def robust(self, ratios: Floats, coefficients: Floats, residual: float, cluster: Integers) -> Floats:
         """The covariance of the coefficients that allows for what the rows of a cluster share."""
         x, y = self.table[:, :-1], self.table[:, -1]
         scale, lower, half = self._reduced(ratios)
@@ -309,14 +309,6 @@ def _is_minimum(deviance: Callable[[Floats], float], shares: Floats) -> bool:
             if deviance(there) < here - SAME_DEVIANCE:
                 return False
     return True
-
-
-def _codes(names: Sequence[object] | NDArray[Any]) -> Codes:
-    """Numbers 0, 1, 2… for names of any kind."""
-    if isinstance(names, np.ndarray) and names.dtype.kind in "iu":
-        return np.asarray(np.unique(names, return_inverse=True)[1], dtype=np.int64)
-    known: dict[object, int] = {}
-    return np.array([known.setdefault(name, len(known)) for name in names], dtype=np.int64)
 
 
 def identified(design: Floats) -> list[bool]:

@@ -79,9 +79,12 @@ def sample(rows: ArrayLike, clusters: Sequence[object] | NDArray[Any] | None = N
     )
 
 
-def cluster_codes(clusters: Sequence[object] | NDArray[Any], n: int) -> Integers:
-    """Numbers 0, 1, 2… for cluster names of any kind, in order of first appearance."""
-    names = np.asarray(clusters, dtype=object) if not isinstance(clusters, np.ndarray) else clusters
+def cluster_codes(clusters: Sequence[object] | NDArray[Any] | None, n: int) -> Integers:
+    """Numbers 0, 1, 2… for cluster names of any kind, in order of first appearance; without names each item is a
+    cluster of its own."""
+    if clusters is None:
+        return np.arange(n, dtype=np.int64)
+    names = clusters if isinstance(clusters, np.ndarray) else np.asarray(list(clusters), dtype=object)
     if names.shape != (n,):
         raise MedjuryError(f"There are {n} items but {names.size} cluster names. Give one name per item.")
     if names.dtype.kind in "iub":

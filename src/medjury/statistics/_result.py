@@ -66,7 +66,7 @@ class Result(Generic[RowType]):
         """One polars row for each row, in the columns of `to_json`."""
         import polars as pl
 
-        return pl.DataFrame([dict(row.as_dict()) for row in self.rows], infer_schema_length=None)
+        return pl.DataFrame(self.to_dicts(), infer_schema_length=None)
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """One dictionary for each row, in the columns of `to_json`."""
@@ -84,14 +84,11 @@ class Result(Generic[RowType]):
 
     def forest(self, measure: str | None = None) -> Figure:
         """A line for each row with its value and interval, of this measure or of the first that has one."""
-        from medjury.statistics._result import forest_figure
-
         return forest_figure(self.to_dicts(), measure)
 
     def to_json(self) -> str:
         """The rows as a JSON list; what does not exist is null, never NaN."""
-        content = [dict(row.as_dict()) for row in self.rows]
-        return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+        return json.dumps(self.to_dicts(), indent=1, ensure_ascii=False, allow_nan=False)
 
     def find(self, **where: object) -> RowType:
         """The one row with these values; an error where there is none, or more than one."""
@@ -126,7 +123,7 @@ def html_table(rows: Sequence[Mapping[str, Printable]]) -> str:
 
 def ends(estimate: Estimate, prefix: str = "value") -> dict[str, float | None]:
     """`prefix`, its low and its high end as flat values; null where there is nothing."""
-    low, high = ("low", "high") if prefix == "value" else (f"{prefix}_low", f"{prefix}_high")
+    low, high = _end_names(prefix)
     return {prefix: estimate.value, low: estimate.low, high: estimate.high}
 
 
@@ -137,15 +134,10 @@ _COLOUR, _SOFT, _LIMIT = "#0072b2", "#55636f", "#b3261e"
 _MOST = 60
 
 
-def measured_in(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The columns that hold a number with both ends of its interval, in their order."""
-    names = list(rows[0]) if rows else []
-    return tuple(name for name in names if all(each in names for each in _end_names(name)))
-
-
 def forest_figure(rows: Sequence[Mapping[str, Any]], measure: str | None = None) -> Figure:
     """Rows that have this measure, the first of them on top; without one, the result's first."""
-    known = measured_in(rows)
+    names = list(rows[0]) if rows else []
+    known = [name for name in names if all(each in names for each in _end_names(name))]
     if not known:
         raise MedjuryError("there is nothing to draw: no row has a value with an interval")
     chosen = known[0] if measure is None else measure

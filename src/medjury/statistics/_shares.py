@@ -6,10 +6,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import hypot
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from medjury.foundation.errors import MedjuryError
@@ -187,8 +187,7 @@ def clustered_proportion(hits: ArrayLike, clusters: Clusters = None, *, confiden
     n, events = len(flags), int(flags.sum())
     if clusters is None or not n:
         return proportion(events, n, confidence=confidence)
-    names = clusters if isinstance(clusters, np.ndarray) else np.asarray(list(clusters), dtype=object)
-    codes = cluster_codes(names, n)
+    codes = cluster_codes(clusters, n)
     sizes = np.bincount(codes).astype(np.float64)
     count = len(sizes)
     if count == n:
@@ -226,9 +225,6 @@ def _clopper_pearson(events: float, n: float, confidence: float) -> tuple[float,
     return low, float(special.betaincinv(events + 1.0, n - events, 1.0 - tail))
 
 
-# The difference of two values with an interval made of their own: rates on the same answers, and sizes.
-
-
 # A share of counted answers of which neither end is a promise: both ends close to their 2.5 %.
 
 
@@ -252,8 +248,7 @@ def counted_share(hits: ArrayLike, clusters: Clusters = None, *, confidence: flo
     n, events = len(flags), int(flags.sum())
     if exact.low is None or events in (0, n):
         return exact
-    names = np.arange(n) if clusters is None else np.asarray(list(clusters), dtype=object)
-    codes = cluster_codes(names, n)
+    codes = cluster_codes(clusters, n)
     sizes = np.bincount(codes).astype(np.float64)
     if len(sizes) == n:
         return proportion(events, n, interval="wilson", confidence=confidence)
@@ -307,13 +302,13 @@ def paired_rate_difference(
     one, two = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
     if not len(one):
         return undefined("no answer to compare on", 0, "paired rates")
-    whose = _names(clusters, len(one))
-    differ, several = len(set(whose[one != two].tolist())), len(set(whose.tolist())) < len(one)
+    codes = cluster_codes(clusters, len(one))
+    differ, several = len(np.unique(codes[one != two])), len(np.unique(codes)) < len(one)
     if several and differ < FEWEST_DIFFERING:
         why = f"no interval: the two differ in {differ} cases, at least {FEWEST_DIFFERING} are needed"
         return Estimate(float(two.mean() - one.mean()), None, None, len(one), why)
     if several:
-        return _by_case(two.astype(np.float64) - one, cluster_codes(whose, len(one)), differ, confidence)
+        return _by_case(two.astype(np.float64) - one, codes, differ, confidence)
     only_second = counted_share(two & ~one, clusters, confidence=confidence)
     only_first = counted_share(one & ~two, clusters, confidence=confidence)
     return difference_of(
@@ -336,10 +331,6 @@ def difference_of(first: Estimate, second: Estimate, what: str) -> Estimate:
     low = f - s - hypot(f - first.low, second.high - s)
     high = f - s + hypot(first.high - f, s - second.low)
     return Estimate(f - s, low, high, first.n, f"{what} (Zou & Donner 2008)")
-
-
-def _names(clusters: Clusters, n: int) -> NDArray[Any]:
-    return np.arange(n) if clusters is None else np.asarray(list(clusters), dtype=object)
 
 
 def _by_case(gaps: Floats, codes: Integers, differ: int, confidence: float) -> Estimate:

@@ -60,10 +60,15 @@ class Column:
         return folded_text(text, width, _BEFORE_INTERVAL if whole else _BETWEEN_WORDS)
 
 
-def column_of(name: str, values: Sequence[Printable]) -> Column:
-    """Values as a reader wants them; nothing is an empty cell."""
+def column_of(name: str, values: Sequence[Printable], *, whole: bool = False) -> Column:
+    """Values as a reader wants them, estimates with the digits that their intervals support or as a `whole`;
+    nothing is an empty cell."""
     cells = (
-        "" if value is None else supported(value) if isinstance(value, Estimate) else shown(value)
+        ""
+        if value is None
+        else supported(value)
+        if isinstance(value, Estimate) and not whole
+        else shown(value)
         for value in values
     )
     return Column(
@@ -241,14 +246,5 @@ def text_table(rows: Sequence[Mapping[str, Printable]]) -> list[str]:
     names = [name for name in (rows[0] if rows else ()) if any(row[name] not in (None, "") for row in rows)]
     if (room := screen_columns()) is not None and names:
         return fitted_table([{name: row[name] for name in names} for row in rows], room)
-    cells = [["" if row[name] is None else shown(row[name]) for name in names] for row in rows]
-    right = [all(isinstance(row[name], int | float | None) for row in rows) for name in names]
-    widths = [max(len(name), *(len(row[place]) for row in cells)) for place, name in enumerate(names)]
-    lines = []
-    for line in (names, *cells) if names else ():
-        parts = [
-            text.rjust(width) if numeric else text.ljust(width)
-            for text, width, numeric in zip(line, widths, right, strict=True)
-        ]
-        lines.append("  ".join(parts).rstrip())
-    return lines
+    columns = (column_of(name, [row[name] for row in rows], whole=True) for name in names)
+    return _lines([replace(each, head=(each.name,)) for each in columns]) if names else []

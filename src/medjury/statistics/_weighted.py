@@ -73,7 +73,7 @@ def difference_mean(
     y, f = np.asarray(labels, dtype=np.float64), np.asarray(predictions, dtype=np.float64)
     known = ~np.isnan(y)
     w = np.where(known, np.asarray(weights, dtype=np.float64), 0.0)
-    codes = _codes(clusters, len(y))
+    codes = cluster_codes(clusters, len(y))
     if not known.any():
         return undefined("no answer is labelled", 0, "difference estimator"), 0.0
     centred = np.where(np.isnan(f), 0.0, f - (np.nanmean(f) if (~np.isnan(f)).any() else 0.0))
@@ -235,14 +235,7 @@ def _given(values: ArrayLike, weights: ArrayLike, clusters: Clusters) -> tuple[F
         raise MedjuryError(f"give one weight per answer: {y.size} answers, {w.size} weights.")
     if not (np.isfinite(w).all() and (w > 0).all()):
         raise MedjuryError("a weight is one over a probability, a finite number above 0.")
-    return y, w, _codes(clusters, len(y))
-
-
-def _codes(clusters: Clusters, n: int) -> Integers:
-    if clusters is None:
-        return np.arange(n, dtype=np.int64)
-    names = clusters if isinstance(clusters, np.ndarray) else np.asarray(list(clusters), dtype=object)
-    return cluster_codes(names, n)
+    return y, w, cluster_codes(clusters, len(y))
 
 
 # A rate of errors, of which the upper end is the promise: that end is exact, the other close to its 2.5 %.
@@ -281,8 +274,7 @@ def error_rate(
     share = usual.value
     if share is None or usual.low is None:
         return usual
-    names = np.arange(n) if clusters is None else np.asarray(list(clusters), dtype=object)
-    codes = cluster_codes(names, n)
+    codes = cluster_codes(clusters, n)
     sizes = np.bincount(codes, own) / own.sum()
     if 0.0 < share < 1.0 and len(sizes) < 2:
         return usual
