@@ -44,7 +44,6 @@ class AlternativeAnnotator:
     advantage: Estimate
     passed: bool | None
     humans: tuple[HumanLeftOut, ...]
-    epsilon: float
 
 
 def alternative_annotator_test(
@@ -79,17 +78,15 @@ def alternative_annotator_test(
         )
     labels = tuple(names) if names is not None else tuple(f"human {j + 1}" for j in range(scores.shape[1]))
     items = int((~np.isnan(judged)).sum())
-    if scores.shape[1] < 3:
-        reason = f"needs three humans or more, {scores.shape[1]} given: two cannot form a consensus"
-        nothing = undefined(reason, items, method)
-        return AlternativeAnnotator(nothing, nothing, None, (), epsilon)
-    left_out = [_leave_out(scores, judged, j, labels[j], epsilon, alignment) for j in range(len(labels))]
-    tested = [each for each in left_out if each is not None]
+    tested: list[HumanLeftOut] = []
+    reason = f"needs three humans or more, {scores.shape[1]} given: two cannot form a consensus"
+    if scores.shape[1] >= 3:
+        left_out = [_leave_out(scores, judged, j, labels[j], epsilon, alignment) for j in range(len(labels))]
+        tested = [each for each in left_out if each is not None]
+        reason = "no human shares two or more items with the judge and another human"
     if not tested:
-        nothing = undefined(
-            "no human shares two or more items with the judge and another human", items, method
-        )
-        return AlternativeAnnotator(nothing, nothing, None, (), epsilon)
+        nothing = undefined(reason, items, method)
+        return AlternativeAnnotator(nothing, nothing, None, ())
     rejected = benjamini_yekutieli([each.p_value for each in tested], false_discovery_rate)
     results = tuple(replace(each, judge_wins=bool(wins)) for each, wins in zip(tested, rejected, strict=True))
     rate = float(rejected.mean())
@@ -99,7 +96,6 @@ def alternative_annotator_test(
         Estimate(advantage, None, None, items, "average advantage probability"),
         rate >= 0.5,
         results,
-        epsilon,
     )
 
 

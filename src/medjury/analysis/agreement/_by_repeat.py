@@ -11,7 +11,7 @@ import numpy as np
 
 from medjury.analysis.agreement._classification import classification_rates
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Floats, Result
+from medjury.statistics import Floats, Result, flat
 from medjury.tables import Names, rating_table
 
 STATISTICS = ("accuracy", "macro_f1", "cohen_kappa")
@@ -45,11 +45,7 @@ class RepeatsRow:
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "rater": self.rater,
-            "dimension": self.dimension,
-            "statistic": self.statistic,
-            "mean": self.mean,
-            "sd": self.sd,
+            **flat(self, "rater", "dimension", "statistic", "mean", "sd"),
             "repeats": len(self.values),
             "n": self.n,
             **{f"repeat_{number}": value for number, value in self.values.items()},

@@ -241,12 +241,12 @@ def among_humans(
         if pool:
             few = {key: too_few_each(table[:, :width], key.split(" ")[-1]) for key in made.observed}
             made = replace(made, refused={key: why for key, why in few.items() if why})
-        estimates = {
-            key: _over(
-                pairs, key, table, pool, made.estimate(key, confidence=confidence, reason=_reason(pool))
-            )
-            for key in made.observed
-        }
+        estimates: dict[str, Estimate] = {}
+        for key in made.observed:
+            own_pairs = next(each for prefix, each in pairs.items() if key.startswith(prefix))
+            said_of = said_of_pairs(table, own_pairs, pool=pool)
+            found = made.estimate(key, confidence=confidence, reason=_reason(pool))
+            estimates[key] = replace(found, method=f"{said_of}; {found.method}")
         names = [key.removeprefix(_HUMAN) for key in estimates if key.startswith(_HUMAN)]
         for name in names:
             if alike := no_disagreement(_as_counted(name, table[:, :width], grades), whose):
@@ -278,13 +278,6 @@ def _pairs(humans: int, judges: int) -> dict[str, list[tuple[int, int]]]:
     return found | {
         f"{judge} ": [(human, humans + judge) for human in range(humans)] for judge in range(judges)
     }
-
-
-def _over(
-    pairs: Mapping[str, list[tuple[int, int]]], key: str, table: Floats, pool: bool, found: Estimate
-) -> Estimate:
-    prefix = next(each for each in pairs if key.startswith(each))
-    return replace(found, method=f"{said_of_pairs(table, pairs[prefix], pool=pool)}; {found.method}")
 
 
 def _reason(pool: bool) -> str:

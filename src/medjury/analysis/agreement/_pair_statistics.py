@@ -202,8 +202,10 @@ def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatisti
     if on.grades is not None:
         of_grade = _wanted(settings, ("exact_match", *KAPPAS.values()))
         grades += [(of_grade, grade_statistics(on.grades, of_grade))] if of_grade else []
-        alphas = _wanted(settings, ALPHAS[:-1])
-        grades.append((alphas, alpha_on(on.grades, alphas)))
+        levels_of_alpha: tuple[AlphaLevel, ...] = ("nominal", "ordinal")
+        alphas = [each for each in levels_of_alpha if settings.wants(f"krippendorff_alpha_{each}")]
+        names = [f"krippendorff_alpha_{each}" for each in alphas]
+        grades.append((names, on_grades(on.grades, alpha_statistics(alphas))))
         chance = _wanted(settings, CHANCE if on.given else ("fleiss_kappa",))
         grades.append((chance, _chance(on.grades, chance)))
         if len(on.grades.values) <= _MOST_CLASSES:
@@ -231,14 +233,6 @@ def grade_statistics(
     parts = [difference_statistics(["exact_match"])] if "exact_match" in names else []
     parts += [kappa_statistics(read_scale(grades.values), weights)] if weights else []
     return on_grades(grades, combined(*parts))
-
-
-def alpha_on(grades: Grades, names: Collection[str] = ALPHAS[:-1]) -> Statistics:
-    """Nominal and ordinal alpha of the nearest grades, or one of them."""
-    levels: tuple[AlphaLevel, ...] = ("nominal", "ordinal")
-    return on_grades(
-        grades, alpha_statistics([level for level in levels if f"krippendorff_alpha_{level}" in names])
-    )
 
 
 def on_grades(grades: Grades, statistics: Statistics) -> Statistics:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
 
@@ -50,46 +49,11 @@ _ON_GRADES = ("exact_match", *KAPPAS.values())
 _BLOCK = 1 << 21
 
 
-def pooled_over_pairs(
-    names: Collection[str], pairs: Sequence[tuple[int, int]], prefix: str = "", grades: Grades | None = None
-) -> Statistics:
-    """Two-rater coefficients pooled over pairs of columns; `grades` rounds what is counted as grades."""
-
-    def prepare(rows: Floats) -> Read:
-        counted = [name for name in names if name in _ON_GRADES]
-        measured = [name for name in names if name in POOLED and name not in _ON_GRADES]
-        graded = rows if grades is None else grades.grade(rows)
-        reads = []
-        if counted:
-            reads.append(_grade_reader(_Shared.of(graded, pairs), counted))
-        if measured:
-            reads.append(_number_reader(_Shared.of(rows, pairs), measured))
-
-        def read(weights: Floats) -> dict[str, Floats]:
-            return {prefix + name: each for reader in reads for name, each in reader(weights).items()}
-
-        return read
-
-    return prepare
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class _Shared:
     """Every score that two raters of a pair both gave (`row`, `pair`, levels `first` and `second`), and how often
     each rater used each level: `habits` turns weights of rows into (resamples, raters, levels)."""
 
-    row: NDArray[np.int64]
-    pair: NDArray[np.int64]
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
-    sides: tuple[NDArray[np.int64], NDArray[np.int64]]
-    levels: Floats
-    raters: int
-    by_pair: Any
-    by_habit: Any
-
-    @classmethod
-    def of(cls, rows: Floats, pairs: Sequence[tuple[int, int]]) -> _Shared:
+    def __init__(self, rows: Floats, pairs: Sequence[tuple[int, int]]) -> None:
         columns, place = np.unique(np.asarray(pairs), return_inverse=True)
         left, right = place.reshape(-1, 2).T
         scores = rows[:, columns]
@@ -97,20 +61,13 @@ class _Shared:
         levels = levels_of(scores[present])
         codes = np.zeros(scores.shape, dtype=np.int64)
         codes[present] = levels.codes
-        row, pair = np.nonzero(present[:, left] & present[:, right])
+        self.row, self.pair = np.nonzero(present[:, left] & present[:, right])
+        self.first, self.second = (codes[self.row, side[self.pair]] for side in (left, right))
+        self.sides, self.levels, self.raters = (left, right), levels.values, len(columns)
         owner, rater = np.nonzero(present)
         size = len(levels.values)
-        return cls(
-            row,
-            pair,
-            codes[row, left[pair]],
-            codes[row, right[pair]],
-            (left, right),
-            levels.values,
-            len(columns),
-            _counter(row, pair, (len(rows), len(pairs))),
-            _counter(owner, rater * size + codes[owner, rater], (len(rows), len(columns) * size)),
-        )
+        self.by_pair = _counter(self.row, self.pair, (len(rows), len(pairs)))
+        self.by_habit = _counter(owner, rater * size + codes[owner, rater], (len(rows), len(columns) * size))
 
     def overlap(self, weights: Floats) -> Floats:
         return _counted(weights, self.by_pair)
@@ -309,7 +266,8 @@ def over_pairs(
 ) -> Statistics:
     """A two-rater statistic over pairs of columns of `table`: pooled, or the mean of the pairs' own values.
 
-    A statistic that cannot be pooled is left undefined where the rest is."""
+    A statistic that cannot be pooled is left undefined where the rest is. `grades` rounds what is counted as
+    grades."""
     if not pool:
         return mean_over_pairs(statistics, pairs, prefix)
     shared = next((pair for pair in pairs if complete_rows(table[:, list(pair)]).any()), None)
@@ -318,17 +276,20 @@ def over_pairs(
     two = table[:, list(shared)]
     with np.errstate(divide="ignore", invalid="ignore"):
         names = list(statistics(two[complete_rows(two)][:1])(np.ones((1, 1))))
-    pooled = pooled_over_pairs(names, pairs, prefix, grades)
+    counted = [name for name in names if name in _ON_GRADES]
+    measured = [name for name in names if name in POOLED and name not in _ON_GRADES]
 
     def prepare(rows: Floats) -> Read:
-        read = pooled(rows)
+        graded = rows if grades is None else grades.grade(rows)
+        reads = [_grade_reader(_Shared(graded, pairs), counted)] if counted else []
+        reads += [_number_reader(_Shared(rows, pairs), measured)] if measured else []
 
-        def every(weights: Floats) -> dict[str, Floats]:
-            found = dict(read(weights))
+        def read(weights: Floats) -> dict[str, Floats]:
             nothing = np.full(len(weights), np.nan)
-            return {prefix + name: found.get(prefix + name, nothing) for name in names}
+            found = {name: each for reader in reads for name, each in reader(weights).items()}
+            return {prefix + name: found.get(name, nothing) for name in names}
 
-        return every
+        return read
 
     return prepare
 
