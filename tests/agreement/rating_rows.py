@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import polars as pl
+
+from medjury.analysis.agreement import AgreementTable, agreement
+from medjury.tables import rating_table
 
 
 def long_table(
@@ -31,6 +35,20 @@ def long_table(
             row |= {name: each[place] for name, each in columns.items()}
             rows.append(row)
     return pl.DataFrame(rows, schema_overrides={"score": pl.Float64})
+
+
+def compared(
+    scores: Mapping[str, Sequence[float | None]] | pl.DataFrame,
+    *,
+    scale: object = (1, 5),
+    reference: str | Sequence[str] = "human",
+    resamples: int = 0,
+    **settings: Any,
+) -> AgreementTable:
+    """The agreement of these raters with a human, on a scale of 1 to 5 unless another is given."""
+    frame = long_table(scores) if isinstance(scores, Mapping) else scores
+    ready = rating_table(frame, scale=scale)  # type: ignore[arg-type]
+    return agreement(ready, reference=reference, resamples=resamples, **settings)
 
 
 def likert(seed: int, n: int, **spreads: float) -> dict[str, list[float]]:

@@ -10,9 +10,7 @@ import pytest
 
 from medjury.analysis.agreement._options import estimates
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import (
-    Estimate,
-)
+from medjury.statistics import Estimate
 
 ROWS = np.array([[float(place)] for place in range(1, 21)])
 
@@ -92,16 +90,6 @@ def test_an_analytic_interval_that_does_not_exist_says_so() -> None:
     ] == [
         (None, None, 20, "no interval: mean has no analytic one, ask for 'bca_t'; noted"),
         (None, None, 20, "no analytic interval for so few or so uniform data; noted"),
-    ]
-
-
-def test_the_default_interval_gives_way_to_the_bootstrap_where_there_are_clusters() -> None:
-    cases = [place // 2 for place in range(20)]
-    assert [
-        said(made(default="analytic", resamples=100, **more)["mean"])[4] for more in ({}, {"clusters": cases})
-    ] == [
-        "no interval: mean has no analytic one, ask for 'bca_t'",
-        "95 % BCa-t bootstrap, 100 resamples of 10 clusters, seed 0",
     ]
 
 

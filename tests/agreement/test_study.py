@@ -8,7 +8,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from tests.agreement.rating_rows import likert, long_table
+from tests.agreement.rating_rows import compared, likert, long_table
 
 from medjury.analysis.agreement import AgreementTable, agreement, cohen_kappa, fleiss_kappa, icc, spearman
 from medjury.foundation.errors import MedjuryError
@@ -60,9 +60,7 @@ def rating(item: str, rater: str, score: float | None, reason: str | None = None
 
 def test_every_stable_name_is_there_once_for_a_pair_and_values_equal_the_functions() -> None:
     scores = likert(0, 60, human=0.6, judge=0.9)
-    table = agreement(
-        rating_table(long_table(scores), scale=(1, 5)), reference="human", raters="judge", resamples=500
-    )
+    table = compared(scores, raters="judge", resamples=500)
     names = [row.statistic for row in table.rows]
     assert set(names) >= STABLE
     assert len(names) == len(set(names))
@@ -80,7 +78,7 @@ def test_every_stable_name_is_there_once_for_a_pair_and_values_equal_the_functio
 
 def test_json_has_stable_names_first_and_never_a_nan() -> None:
     frame = long_table({"human": [3, 3, 3, 3], "judge": [3, 3, 3, 3]})
-    text = agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=50).to_json()
+    text = compared(frame, resamples=50).to_json()
     rows = json.loads(text, parse_constant=lambda name: pytest.fail(f"{name} in the JSON"))
     assert list(rows[0])[:10] == FIRST_NAMES
     undefined = {row["statistic"]: row["reason"] for row in rows if row["value"] is None}
@@ -92,7 +90,7 @@ def test_json_has_stable_names_first_and_never_a_nan() -> None:
 def test_n_unscored_coverage_and_absent_rows_are_counted_apart() -> None:
     frame = long_table({"human": [1, 2, 3, 4, 5, 1], "judge": [1, 2, 3, None, None, 2]})
     frame = frame.filter(~((pl.col("rater") == "judge") & (pl.col("item") == "item 5")))
-    table = agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=0)
+    table = compared(frame)
     counts = table.find("rmse").counts
     assert (counts.n, counts.n_unscored, counts.n_absent, counts.coverage) == (3, 2, 1, 0.5)
     assert table.unscored == {"judge": {"missing": 2}}
@@ -102,7 +100,7 @@ def test_not_applicable_is_no_failure() -> None:
     frame = long_table({"human": [1, 2, None], "judge": [1, 2, 3]}).with_columns(
         pl.Series("status", ["scored", "scored", "not_applicable", "scored", "scored", "scored"])
     )
-    counts = agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=0).find("rmse").counts
+    counts = compared(frame).find("rmse").counts
     assert (counts.n, counts.n_unscored, counts.n_not_applicable) == (2, 0, 1)
 
 
@@ -113,7 +111,7 @@ def test_repeats_become_their_mean_or_median_and_their_spread_is_kept() -> None:
             rating(f"item {i}", "judge", s, None if s is not None else "timeout", r)
             for r, s in enumerate(repeats)
         ]
-    by_mean = agreement(rating_table(objects, scale=(1, 5)), reference="human", resamples=0)
+    by_mean = compared(objects)
     assert by_mean.find("offset").estimate.value == pytest.approx((1 + 0 + 1) / 3)
     spread = by_mean.find("repeat_sd").estimate
     assert spread.value == pytest.approx((math.sqrt(3) + 0 + math.sqrt(2)) / 3)
@@ -126,12 +124,7 @@ def test_repeats_become_their_mean_or_median_and_their_spread_is_kept() -> None:
 
 def test_several_references_give_each_human_the_consensus_and_the_humans_own_agreement() -> None:
     scores = likert(1, 60, a=0.5, b=0.5, c=0.5, judge=0.6)
-    table = agreement(
-        rating_table(long_table(scores), scale=(1, 5)),
-        reference=["a", "b", "c"],
-        raters="judge",
-        resamples=200,
-    )
+    table = compared(scores, reference=["a", "b", "c"], raters="judge", resamples=200)
     pairs = {(row.reference, row.rater) for row in table.rows if row.statistic == "kappa_quadratic"}
     assert pairs >= {
         ("a", "judge"), ("b", "judge"), ("c", "judge"), ("consensus", "judge"), ("a", "b"), ("a", "c"), ("b", "c"),
@@ -154,9 +147,7 @@ def test_several_references_give_each_human_the_consensus_and_the_humans_own_agr
 
 def test_a_human_is_compared_with_the_consensus_of_the_others() -> None:
     scores = likert(1, 40, a=0.5, b=0.5, c=0.5, judge=0.6)
-    table = agreement(
-        rating_table(long_table(scores), scale=(1, 5)), reference=["a", "b", "c"], raters="judge", resamples=0
-    )
+    table = compared(scores, reference=["a", "b", "c"], raters="judge")
     others = np.mean([scores["b"], scores["c"]], axis=0)
     found = table.find("spearman", reference="consensus without a", rater="a").estimate.value
     assert found == pytest.approx(spearman(others, scores["a"], resamples=0).value)
@@ -165,9 +156,7 @@ def test_a_human_is_compared_with_the_consensus_of_the_others() -> None:
 def test_the_humans_own_agreement_is_also_given_on_the_items_of_a_judge_that_missed_some() -> None:
     scores = likert(2, 40, a=0.5, b=0.7, judge=0.6)
     scores["judge"][:15] = [None] * 15
-    table = agreement(
-        rating_table(long_table(scores), scale=(1, 5)), reference=["a", "b"], raters="judge", resamples=0
-    )
+    table = compared(scores, reference=["a", "b"], raters="judge")
     others = "the other references, on items of judge"
     row = table.find("spearman", reference="each reference", rater=others)
     assert row.estimate.value == pytest.approx(
@@ -179,13 +168,7 @@ def test_the_humans_own_agreement_is_also_given_on_the_items_of_a_judge_that_mis
 def test_rows_about_groups_carry_coverage_unscored_and_ceiling_too() -> None:
     scores = likert(3, 40, a=0.5, b=0.5, c=0.5, judge=0.6)
     scores["judge"][:4] = [None] * 4
-    table = agreement(
-        rating_table(long_table(scores), scale=(1, 5)),
-        reference=["a", "b", "c"],
-        raters="judge",
-        margin=0.1,
-        resamples=50,
-    )
+    table = compared(scores, reference=["a", "b", "c"], raters="judge", margin=0.1, resamples=50)
     for row in table.rows:
         assert row.counts.coverage is not None, row.statistic
         assert row.counts.ceiling_reference is not None, row.statistic
@@ -216,13 +199,7 @@ def test_tau_of_very_many_distinct_scores_gets_fewer_resamples_and_says_so(
 
 def test_a_margin_asks_for_non_inferiority() -> None:
     scores = likert(2, 300, a=0.6, b=0.6, judge=0.3)
-    table = agreement(
-        rating_table(long_table(scores), scale=(1, 5)),
-        reference=["a", "b"],
-        raters="judge",
-        margin=0.1,
-        resamples=500,
-    )
+    table = compared(scores, reference=["a", "b"], raters="judge", margin=0.1, resamples=500)
     row = table.find("non_inferiority_spearman")
     assert "margin 0.1: non-inferior" in row.estimate.method
     assert row.p_value < 0.05
@@ -231,13 +208,7 @@ def test_a_margin_asks_for_non_inferiority() -> None:
 @pytest.mark.parametrize(("rule", "expected"), [("mean", 8 / 3), ("median", 3.0), ("majority", 3.0)])
 def test_consensus_rules(rule: str, expected: float) -> None:
     frame = long_table({"a": [3, 1], "b": [3, 2], "c": [2, 3], "judge": [3, 2]})
-    table = agreement(
-        rating_table(frame, scale=(1, 5)),
-        reference=["a", "b", "c"],
-        raters="judge",
-        consensus=rule,
-        resamples=0,
-    )
+    table = compared(frame, reference=["a", "b", "c"], raters="judge", consensus=rule)
     row = table.find("offset", reference="consensus")
     if rule == "majority":
         assert (row.estimate.n, row.counts.n_unscored) == (1, 1)
@@ -251,13 +222,13 @@ def test_an_adjudicator_settles_disagreements() -> None:
         {"a": [0, 0, 1, 2], "b": [0, 1, 2, 2], "final": [None, 1, None, None], "judge": [0, 1, 1, 2]}
     )
     frame = frame.filter(~((pl.col("rater") == "final") & pl.col("score").is_null()))
-    table = agreement(
-        rating_table(frame, scale=(0, 2)),
+    table = compared(
+        frame,
+        scale=(0, 2),
         reference=["a", "b"],
         raters="judge",
         consensus="adjudicated",
         adjudicator="final",
-        resamples=0,
     )
     row = table.find("exact_match", reference="consensus", rater="judge")
     assert (row.estimate.value, row.estimate.n, row.counts.n_unscored) == (1.0, 3, 1)
@@ -265,26 +236,15 @@ def test_an_adjudicator_settles_disagreements() -> None:
 
 def test_a_rater_compared_with_a_consensus_that_contains_it_is_marked() -> None:
     frame = long_table(likert(3, 30, a=0.5, b=0.5, c=0.5))
-    table = agreement(
-        rating_table(frame, scale=(1, 5)),
-        reference=["a", "b", "c"],
-        raters=["a"],
-        consensus="majority",
-        resamples=0,
-    )
+    table = compared(frame, reference=["a", "b", "c"], raters=["a"], consensus="majority")
     assert "contains this rater" in table.find("kappa", reference="consensus", rater="a").estimate.method
 
 
 def test_a_second_panel_brings_win_rates_and_severe_errors_with_counts_and_two_priors() -> None:
     scores = likert(4, 60, human=0.3, jury=0.5, panel=1.2)
     scores["panel"][30:] = [None] * 30
-    table = agreement(
-        rating_table(long_table(scores, dimension="safety"), scale=(1, 5)),
-        reference="human",
-        raters="jury",
-        panel="panel",
-        severe="safety",
-        resamples=300,
+    table = compared(
+        long_table(scores, dimension="safety"), raters="jury", panel="panel", severe="safety", resamples=300
     )
     assert table.find("win_rate_rmse", rater="jury").estimate.n == 30
     assert "ties" in table.find("win_rate_offset", rater="jury").estimate.method
@@ -303,11 +263,11 @@ def test_dimensions_can_be_chosen_or_pooled() -> None:
     one = long_table(likert(5, 20, human=0.5, judge=0.5), dimension="accuracy")
     two = long_table(likert(6, 20, human=0.5, judge=0.5), dimension="clarity")
     both = pl.concat([one, two])
-    every = agreement(rating_table(both, scale=(1, 5)), reference="human", resamples=0)
+    every = compared(both)
     assert {row.dimension for row in every.rows} == {"accuracy", "clarity"}
-    chosen = agreement(rating_table(both, scale=(1, 5)), reference="human", dimensions="clarity", resamples=0)
+    chosen = compared(both, dimensions="clarity")
     assert {row.dimension for row in chosen.rows} == {"clarity"}
-    pooled = agreement(rating_table(both, scale=(1, 5)), reference="human", by="all", resamples=100)
+    pooled = compared(both, by="all", resamples=100)
     row = pooled.find("icc_3_k")
     assert (row.dimension, row.estimate.n) == ("all", 40)
     assert "20 clusters" in row.estimate.method
@@ -316,7 +276,7 @@ def test_dimensions_can_be_chosen_or_pooled() -> None:
 def test_by_system_gives_a_block_per_system_and_the_system_means() -> None:
     systems = [f"s{place % 3}" for place in range(60)]
     frame = long_table(likert(7, 60, human=0.5, judge=0.5), systems=systems)
-    table = agreement(rating_table(frame, scale=(1, 5)), reference="human", by="system", resamples=50)
+    table = compared(frame, by="system", resamples=50)
     assert {row.system for row in table.rows} == {"", "s0", "s1", "s2"}
     assert table.find("spearman", system="s1").estimate.n == 20
     assert table.find("spearman", level="system").estimate.n == 3
@@ -331,7 +291,7 @@ def test_a_text_metric_is_on_no_scale() -> None:
         .otherwise(pl.lit("clinician"))
         .alias("rater_kind")
     )
-    table = agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=50)
+    table = compared(frame, resamples=50)
     assert {row.statistic for row in table.rows} == {"pearson", "spearman", "kendall_tau_b", "icc_3_k_z"}
     assert table.find("icc_3_k_z").estimate.n == 40
     assert table.warnings == ()
@@ -340,11 +300,7 @@ def test_a_text_metric_is_on_no_scale() -> None:
 def test_a_binary_reference_has_sensitivity_f1_and_auc() -> None:
     truth = [0, 0, 1, 1, 1, 0, 1, 0] * 4
     said = [0, 1, 1, 1, 0, 0, 1, 0] * 4
-    table = agreement(
-        rating_table(long_table({"human": truth, "judge": said}), scale=(0, 1)),
-        reference="human",
-        resamples=500,
-    )
+    table = compared({"human": truth, "judge": said}, scale=(0, 1), resamples=500)
     names = {row.statistic for row in table.rows}
     assert names >= {"sensitivity", "specificity", "precision", "recall", "f1", "auc"}
     assert table.find("f1").estimate.value == pytest.approx(0.75)
@@ -353,12 +309,8 @@ def test_a_binary_reference_has_sensitivity_f1_and_auc() -> None:
 
 
 def test_a_rate_of_zero_or_one_has_an_interval_with_a_width() -> None:
-    table = agreement(
-        rating_table(
-            long_table({"human": [1, 2, 3] * 5, "judge": [1, 2, 1, 1, 2, 2] * 2 + [1, 2, 1]}), scale=(1, 3)
-        ),
-        reference="human",
-        resamples=200,
+    table = compared(
+        {"human": [1, 2, 3] * 5, "judge": [1, 2, 1, 1, 2, 2] * 2 + [1, 2, 1]}, scale=(1, 3), resamples=200
     )
     never = table.find("f1_class_3").estimate
     assert (never.value, never.low) == (0.0, 0.0)
@@ -368,16 +320,13 @@ def test_a_rate_of_zero_or_one_has_an_interval_with_a_width() -> None:
 
 def test_at_a_rate_of_zero_or_one_a_case_counts_once_however_many_systems_answered_it() -> None:
     truth = [float(case % 2) for case in range(10) for _ in range(20)]
-    table = agreement(
-        rating_table(
-            long_table(
-                {"human": truth, "judge": truth},
-                items=[f"case {case}" for case in range(10) for _ in range(20)],
-                systems=[f"system {system}" for _ in range(10) for system in range(20)],
-            ),
-            scale=(0, 1),
+    table = compared(
+        long_table(
+            {"human": truth, "judge": truth},
+            items=[f"case {case}" for case in range(10) for _ in range(20)],
+            systems=[f"system {system}" for _ in range(10) for system in range(20)],
         ),
-        reference="human",
+        scale=(0, 1),
         resamples=200,
         statistics=["exact_match", "sensitivity", "f1"],
     )
@@ -395,12 +344,10 @@ def test_at_a_rate_of_zero_or_one_a_case_counts_once_however_many_systems_answer
 
 def test_statistics_can_be_chosen_and_an_unknown_one_is_refused() -> None:
     frame = long_table(likert(9, 20, human=0.5, judge=0.5))
-    table = agreement(
-        rating_table(frame, scale=(1, 5)), reference="human", statistics=["kappa", "rmse"], resamples=50
-    )
+    table = compared(frame, statistics=["kappa", "rmse"], resamples=50)
     assert [row.statistic for row in table.rows] == ["rmse", "kappa"]
     with pytest.raises(MedjuryError, match="did you mean 'kappa'"):
-        agreement(rating_table(frame, scale=(1, 5)), reference="human", statistics=["kapa"], resamples=0)
+        compared(frame, statistics=["kapa"])
 
 
 def test_the_scale_comes_from_a_built_in_instrument_named_in_the_ratings() -> None:
@@ -413,7 +360,7 @@ def test_the_scale_comes_from_a_built_in_instrument_named_in_the_ratings() -> No
 
 def test_the_result_can_be_shown_as_text_html_and_frame() -> None:
     frame = long_table({"human": [1, 2, 3, 3], "<b>": [1, 2, 3, None]})
-    table = agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=50)
+    table = compared(frame, resamples=50)
     assert isinstance(table, AgreementTable)
     text = table.text()
     assert "quality · reference human · level item" in text
@@ -429,11 +376,7 @@ def test_the_result_can_be_shown_as_text_html_and_frame() -> None:
 
 
 def test_a_constant_rater_is_undefined_where_spread_is_needed() -> None:
-    table = agreement(
-        rating_table(long_table({"human": [1, 2, 3, 4], "judge": [3, 3, 3, 3]}), scale=(1, 5)),
-        reference="human",
-        resamples=100,
-    )
+    table = compared({"human": [1, 2, 3, 4], "judge": [3, 3, 3, 3]}, resamples=100)
     for name in ("pearson", "spearman", "kendall_tau_b", "icc_3_k_z"):
         assert table.find(name).estimate.reason == "the second rater gave every item the same score"
     assert table.find("rmse").estimate.defined
@@ -441,11 +384,7 @@ def test_a_constant_rater_is_undefined_where_spread_is_needed() -> None:
 
 @pytest.mark.parametrize("scores", [[[4], [4]], [[4], [2]]])
 def test_one_item_is_undefined_or_has_no_interval(scores: list[list[int]]) -> None:
-    table = agreement(
-        rating_table(long_table({"human": scores[0], "judge": scores[1]}), scale=(1, 5)),
-        reference="human",
-        resamples=100,
-    )
+    table = compared({"human": scores[0], "judge": scores[1]}, resamples=100)
     assert table.find("spearman").estimate.reason == "only one item was scored by both raters"
     exact = table.find("offset").estimate
     assert exact.defined
@@ -456,18 +395,14 @@ def test_one_item_is_undefined_or_has_no_interval(scores: list[list[int]]) -> No
 def test_no_overlap_shows_ids_of_both_sides() -> None:
     left = long_table({"human": [1, 2, 3]}, items=["1", "2", "3"])
     right = long_table({"judge": [1, 2, 3]}, items=["01", "02", "03"])
-    table = agreement(rating_table(pl.concat([left, right]), scale=(1, 5)), reference="human", resamples=10)
+    table = compared(pl.concat([left, right]), resamples=10)
     assert not any(row.estimate.defined for row in table.rows)
     assert all(row.estimate.reason == "no item was scored by both raters" for row in table.rows)
     assert any("'01'" in warning and "'1'" in warning for warning in table.warnings)
 
 
 def test_all_missing_is_undefined_and_counted() -> None:
-    table = agreement(
-        rating_table(long_table({"human": [1, 2, 3], "judge": [None, None, None]}), scale=(1, 5)),
-        reference="human",
-        resamples=10,
-    )
+    table = compared({"human": [1, 2, 3], "judge": [None, None, None]}, resamples=10)
     assert not any(row.estimate.defined for row in table.rows)
     assert table.rows[0].counts.n_unscored == 3
 
@@ -526,8 +461,6 @@ def test_pooled_dimensions_with_different_scales_have_none_and_say_so() -> None:
     one = long_table({"human": [1, 2, 3], "judge": [1, 2, 3]}, dimension="a")
     two = long_table({"human": [0, 1, 1], "judge": [0, 1, 0]}, dimension="b")
     scales = {"a": (1, 5), "b": (0, 1)}
-    table = agreement(
-        rating_table(pl.concat([one, two]), scale=scales), reference="human", by="all", resamples=0
-    )
+    table = compared(pl.concat([one, two]), scale=scales, by="all")
     assert table.find("gwet_ac1").estimate.reason == "needs the full scale, and none was given"
     assert any("no common scale" in note for note in table.notes)

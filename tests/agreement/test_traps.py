@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import pearsonr
 from sklearn.metrics import cohen_kappa_score
-from tests.agreement.rating_rows import likert, long_table
+from tests.agreement.rating_rows import compared, likert, long_table
 
 from medjury.analysis.agreement import agreement, compare_rates
 from medjury.tables import rating_table
@@ -27,11 +27,7 @@ def test_icc_3_k_on_z_scores_stands_beside_r_and_absolute_agreement() -> None:
     """A judge two grades too low has an icc_3_k_z of 2r/(1+r), near 1, while absolute agreement is poor."""
     human = [3, 4, 5, 5, 3, 4, 5, 4, 3, 5, 4, 3]
     judge = [1, 2, 3, 3, 1, 2, 3, 2, 1, 3, 2, 2]
-    table = agreement(
-        rating_table(long_table({"human": human, "judge": judge}), scale=(1, 5)),
-        reference="human",
-        resamples=0,
-    )
+    table = compared({"human": human, "judge": judge})
     r = pearsonr(human, judge)[0]
     assert table.find("icc_3_k_z").estimate.value == pytest.approx(2 * r / (1 + r), abs=1e-12)
     assert table.find("pearson").estimate.value == pytest.approx(r)
@@ -60,12 +56,8 @@ def test_resampling_is_by_case_not_by_rating_row() -> None:
     copied = {name: np.repeat(values, 10).tolist() for name, values in single.items()}
     items = [f"item {place // 10}" for place in range(400)]
     systems = [f"s{place % 10}" for place in range(400)]
-    alone = agreement(rating_table(long_table(single), scale=(1, 5)), reference="human", resamples=2000)
-    many = agreement(
-        rating_table(long_table(copied, items=items, systems=systems), scale=(1, 5)),
-        reference="human",
-        resamples=2000,
-    )
+    alone = compared(single, resamples=2000)
+    many = compared(long_table(copied, items=items, systems=systems), resamples=2000)
     narrow, wide = (table.find("kappa_quadratic", level="item").estimate for table in (alone, many))
     assert wide.value == pytest.approx(narrow.value)
     assert wide.high - wide.low == pytest.approx(narrow.high - narrow.low, rel=0.15)
@@ -74,11 +66,8 @@ def test_resampling_is_by_case_not_by_rating_row() -> None:
 
 def test_the_seed_is_an_argument_and_decides_the_interval() -> None:
     frame = long_table(likert(4, 40, human=0.6, judge=0.8))
-    same = [
-        agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=300, seed=7).to_json()
-        for _ in range(2)
-    ]
-    other = agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=300, seed=8).to_json()
+    same = [compared(frame, resamples=300, seed=7).to_json() for _ in range(2)]
+    other = compared(frame, resamples=300, seed=8).to_json()
     assert same[0] == same[1] != other
 
 
@@ -92,7 +81,7 @@ def test_a_beta_binomial_posterior_shows_counts_both_intervals_and_a_second_prio
 
 def test_the_ceiling_share_stands_in_every_row() -> None:
     scores = {"human": [5, 5, 5, 5, 5, 5, 5, 4, 5, 1], "judge": [5, 5, 5, 5, 5, 5, 5, 5, 5, 1]}
-    table = agreement(rating_table(long_table(scores), scale=(1, 5)), reference="human", resamples=0)
+    table = compared(scores)
     for row in table.rows:
         assert (row.counts.ceiling_reference, row.counts.ceiling_rater) == (0.8, 0.9)
         assert (row.counts.floor_reference, row.counts.floor_rater) == (0.1, 0.1)
@@ -121,7 +110,7 @@ def test_between_and_within_system_agreement_stand_apart_beside_the_baseline() -
     judge = np.clip(np.rint(1 + level + generator.normal(0, 0.5, 500)), 1, 5)
     items = [f"item {place // 5}" for place in range(500)]
     frame = long_table({"human": human.tolist(), "judge": judge.tolist()}, systems=systems, items=items)
-    table = agreement(rating_table(frame, scale=(1, 5)), reference="human", resamples=500)
+    table = compared(frame, resamples=500)
     find = {row.statistic: row.estimate for row in table.rows}
     assert find["spearman"].value > 0.7
     assert find["spearman_between_systems"].value > 0.9

@@ -36,7 +36,7 @@ def test_the_consensus_that_tables_name_is_that_of_the_reference() -> None:
 
 
 def test_a_stored_jury_is_taken_as_it_is() -> None:
-    found = roles({**TEAM, "jury": "jury"}, stored="jury")
+    found = roles({**TEAM, "jury": "jury"}, stored=("jury",))
     assert found == Roles(("anna", "ben"), ("gpt", "claude", "rouge", "jury"), "jury")
 
 
@@ -59,7 +59,7 @@ def test_the_jury_itself_can_be_named_before_it_is_formed() -> None:
     beside = roles(TEAM, raters=("gpt", "jury"))
     assert (beside.raters, beside.jurors) == (("gpt", "jury"), ("gpt", "claude"))
     stored = {**TEAM, "jury": "jury"}
-    assert roles(stored, raters="jury", stored="jury").jurors == ()
+    assert roles(stored, raters="jury", stored=("jury",)).jurors == ()
     assert roles(stored, raters="jury", asked=True).jurors == ("gpt", "claude")
     with pytest.raises(MedjuryError, match="none can be formed"):
         roles({"anna": "clinician", "gpt": "judge"}, raters="jury")
@@ -138,7 +138,7 @@ def test_whoever_is_there_the_parts_never_overlap(kinds: dict[str, str], data: s
     names = st.sampled_from(sorted(kinds))
     reference = data.draw(st.none() | st.lists(names, unique=True, min_size=1))
     aside = data.draw(st.lists(names, unique=True, max_size=2))
-    stored = next((name for name, kind in kinds.items() if kind == "jury"), "")
+    stored = [name for name, kind in kinds.items() if kind == "jury"][:1]
     try:
         found = roles(kinds, reference=reference, aside=aside, stored=stored, asked=data.draw(st.booleans()))
     except MedjuryError:

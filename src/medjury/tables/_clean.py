@@ -194,10 +194,8 @@ def _probabilities(frame: polars.DataFrame) -> polars.DataFrame:
     """The column `probability` as numbers above 0 and at most 1; missing where everyone was asked."""
     import polars as pl
 
-    if PROBABILITY not in frame.columns:
-        return frame.with_columns(pl.lit(None, dtype=pl.Float64).alias(PROBABILITY))
-    raw = frame[PROBABILITY]
-    if raw.null_count() == len(raw):  # as nearly always: nobody drew
+    raw = frame[PROBABILITY] if PROBABILITY in frame.columns else None
+    if raw is None or raw.null_count() == len(raw):  # as nearly always: nobody drew
         return frame.with_columns(pl.lit(None, dtype=pl.Float64).alias(PROBABILITY))
     given = raw.cast(pl.String).str.strip_chars()
     numbers = given.cast(pl.Float64, strict=False)

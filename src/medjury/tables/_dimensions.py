@@ -86,11 +86,7 @@ def grades_of(given: Grades | Sequence[float]) -> Grades:
 
 def grades_from_instrument(instrument: Instrument, dimension: str) -> Grades | None:
     """The grades of a dimension, or of the one it reverses; None for a composite or an unknown name."""
-    names = {each.name: each.of for each in instrument.reversed}
-    for each in instrument.dimensions:
-        if each.name == names.get(dimension, dimension):
-            return Grades(tuple(float(value) for value in each.values), f"instrument {instrument.name}")
-    return None
+    return next((each.grades for each in of_instrument(instrument) if each.name == dimension), None)
 
 
 GradesArgument = Grades | Sequence[float] | Mapping[str, "Grades | Sequence[float]"] | None

@@ -5,8 +5,8 @@ The unit is one system's answer to one item. Whatever cannot be used is counted,
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,50 +44,42 @@ class Grid:
     ) -> Grid:
         """The same grid with one more rater, such as a consensus or a jury."""
         nothing = np.full(len(self.items), np.nan)
-        return Grid(
-            self.dimension,
-            self.items,
-            self.systems,
-            self.clusters,
-            {**self.scores, name: scores},
-            {**self.states, name: states},
-            {**self.repeat_spread, name: nothing},
-            self.scale,
-            self.drawn if drawn is None else {**self.drawn, name: drawn},
+        return replace(
+            self,
+            scores={**self.scores, name: scores},
+            states={**self.states, name: states},
+            repeat_spread={**self.repeat_spread, name: nothing},
+            drawn=self.drawn if drawn is None else {**self.drawn, name: drawn},
         )
 
     def where(self, chosen: NDArray[np.bool_]) -> Grid:
         """The chosen units."""
-        return Grid(
-            self.dimension,
-            self.items[chosen],
-            self.systems[chosen],
-            self.clusters[chosen],
-            {name: values[chosen] for name, values in self.scores.items()},
-            {name: values[chosen] for name, values in self.states.items()},
-            {name: values[chosen] for name, values in self.repeat_spread.items()},
-            self.scale,
-            {name: values[chosen] for name, values in self.drawn.items()},
+        return replace(
+            self,
+            items=self.items[chosen],
+            systems=self.systems[chosen],
+            clusters=self.clusters[chosen],
+            scores={name: values[chosen] for name, values in self.scores.items()},
+            states={name: values[chosen] for name, values in self.states.items()},
+            repeat_spread={name: values[chosen] for name, values in self.repeat_spread.items()},
+            drawn={name: values[chosen] for name, values in self.drawn.items()},
         )
 
 
 def joined(name: str, grids: Sequence[Grid], scale: Grades | None) -> Grid:
     """The units of several grids of the same raters, one after the other."""
-
-    def one(*parts: NDArray[Any]) -> NDArray[Any]:
-        return np.concatenate(parts)
-
+    one = np.concatenate
     return Grid(
         name,
-        one(*(grid.items for grid in grids)),
-        one(*(grid.systems for grid in grids)),
-        one(*(grid.clusters for grid in grids)),
-        {rater: one(*(grid.scores[rater] for grid in grids)) for rater in grids[0].scores},
-        {rater: one(*(grid.states[rater] for grid in grids)) for rater in grids[0].states},
-        {rater: one(*(grid.repeat_spread[rater] for grid in grids)) for rater in grids[0].repeat_spread},
+        one([grid.items for grid in grids]),
+        one([grid.systems for grid in grids]),
+        one([grid.clusters for grid in grids]),
+        {rater: one([grid.scores[rater] for grid in grids]) for rater in grids[0].scores},
+        {rater: one([grid.states[rater] for grid in grids]) for rater in grids[0].states},
+        {rater: one([grid.repeat_spread[rater] for grid in grids]) for rater in grids[0].repeat_spread},
         scale,
         {
-            rater: one(*(grid.drawn.get(rater, np.ones(len(grid.items))) for grid in grids))
+            rater: one([grid.drawn.get(rater, np.ones(len(grid.items))) for grid in grids])
             for rater in {name: None for grid in grids for name in grid.drawn}
         },
     )

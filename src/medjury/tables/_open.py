@@ -327,7 +327,9 @@ def _ready(rows: polars.DataFrame, dimensions: tuple[Measured, ...], rules: Gate
     raters = _kinds(rows)
     served = pl.col(case_column(rows)).is_in(list(rules.development_cases))
     rated = rows.group_by("dimension").agg(pl.col("rater").unique())
-    spelled = look_alikes(_people_and_models(raters), partial(_rated_together, rows))
+    # Somebody chose the names of people and models; a text metric has that of its kind (chrf and chrf++ are two).
+    chosen = [name for name, kind in raters.items() if kind != "metric"]
+    spelled = look_alikes(chosen, partial(_rated_together, rows))
     return {
         "rows": rows.filter(~served),
         "development_rows": rows.filter(served),
@@ -336,11 +338,6 @@ def _ready(rows: polars.DataFrame, dimensions: tuple[Measured, ...], rules: Gate
         "warnings": (*warnings, *spelled, *column_warnings(found_columns(rows, rules.parts or ()))),
         "seats": {str(name): frozenset(names) for name, names in rated.iter_rows()},
     }
-
-
-def _people_and_models(raters: dict[str, str]) -> list[str]:
-    """Those whose names somebody chose; a text metric has the name of its kind (chrf and chrf++ are two)."""
-    return [name for name, kind in raters.items() if kind != "metric"]
 
 
 def _kinds(rows: polars.DataFrame) -> dict[str, str]:

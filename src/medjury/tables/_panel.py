@@ -86,9 +86,11 @@ def open_panel(
         # A mapping, a run folder, our own export, or a refusal in words.
         frame, notes = read_rating_table(place)
         if place.suffix.lower() in (".yaml", ".yml") and role == "judge":
+            import polars as pl
+
             # A mapping that says nothing of the kind means clinicians; here the place of the file says it.
             kinds = ["judge" if kind == "clinician" else str(kind) for kind in frame["rater_kind"]]
-            frame = frame.with_columns(_kinds(kinds))
+            frame = frame.with_columns(rater_kind=pl.Series(kinds, dtype=pl.String))
         return _of_role(Panel(place.name, role, _without_empty_system(frame)).saying(*notes))
     panel = Panel(place.name, role, frame)
     if place.suffix.lower() in READ_BY_CELLS:
@@ -248,12 +250,6 @@ def _numbers(column: polars.Series) -> int:
         return 0
     text = column.cast(pl.String).str.strip_chars()
     return int(text.cast(pl.Float64, strict=False).is_finite().sum() or 0)
-
-
-def _kinds(kinds: Sequence[str]) -> polars.Series:
-    import polars as pl
-
-    return pl.Series("rater_kind", kinds, dtype=pl.String)
 
 
 def _of_role(panel: Panel) -> Panel:

@@ -65,7 +65,7 @@ def assign(
     reference: Names | None,
     allowed: Sequence[str] = MACHINES,
     aside: Sequence[str] = (),
-    stored: Names = (),
+    stored: Sequence[str] = (),
     people: People | None = None,
     members: Sequence[str] = (),
     side_by_side: Sequence[str] = (),
@@ -127,8 +127,7 @@ def assign(
         raise MedjuryError(
             "no rater is left to compare: every one is a reference. Name whom to compare (raters=RATER)."
         )
-    juries = (stored,) if isinstance(stored, str) else stored
-    if own := tuple(name for name in juries if name in chosen):
+    if own := tuple(name for name in stored if name in chosen):
         return Roles(humans, chosen, own[0], (), own[1:])
     # A stored jury that has another part here (a reference, say) is not formed once more under the same name.
     free_name = JURY not in (*humans, *aside)
