@@ -48,7 +48,8 @@ def weighted_mean(
     """
     y, w, codes = _given(values, weights, clusters)
     value = float(np.average(y, weights=w))
-    return around(value, codes, w * (y - value) / w.sum(), w, confidence, "weighted by 1/probability")
+    sums = np.bincount(codes, w * (y - value) / w.sum()).astype(np.float64)
+    return _around(value, sums, codes, w, confidence, "weighted by 1/probability")
 
 
 def difference_mean(
@@ -89,11 +90,8 @@ def difference_mean(
         estimated = int(0.0 < trust < 1.0)
     value = label - trust * on_labelled
     name = "difference estimator, weighted by 1/probability"
-    found = around(
-        value, codes, own + trust * jury, w[known], confidence, name, labelled=codes[known], by_cluster=True,
-        estimated=estimated,
-    )  # fmt: skip
-    return found, trust
+    sums = own + trust * jury
+    return _around(value, sums, codes[known], w[known], confidence, name, estimated=estimated), trust
 
 
 def weighted_proportion(
@@ -161,28 +159,24 @@ def weighted_proportion(
     return Estimate(value, max(0.0, min(low, value)), min(1.0, max(high, value)), n, method)
 
 
-def around(
+def _around(
     value: float,
+    sums: Floats,
     codes: Integers,
-    influence: Floats,
     weights: Floats,
     confidence: float,
     name: str,
     *,
-    labelled: Integers | None = None,
-    by_cluster: bool = False,
     estimated: int = 0,
 ) -> Estimate:
-    """The value with a t interval: clusters add up what their answers add to its error. The degrees of freedom are
-    those that the weights and the `estimated` parameters leave, fewer where few clusters decide the error (their
-    excess kurtosis, as in the default interval)."""
-    whose = codes if labelled is None else labelled
+    """The value with a t interval, from what each cluster adds to its error; of the answers that were read, `codes`
+    are the clusters. The degrees of freedom are those that the weights and the `estimated` parameters leave, fewer
+    where few clusters decide the error (their excess kurtosis, as in the default interval)."""
     n = len(weights)
-    sizes = np.bincount(whose, weights).astype(np.float64)
+    sizes = np.bincount(codes, weights).astype(np.float64)
     sizes = sizes[sizes > 0]
     if len(sizes) < 2:
         return Estimate(value, None, None, n, "no interval: all ratings belong to one case")
-    sums = influence if by_cluster else np.bincount(codes, influence)
     left = max(_freedom(sizes), 1.0)
     freedom = max(left - estimated, 1.0)
     square = float((sums**2).sum())

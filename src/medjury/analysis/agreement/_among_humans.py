@@ -136,13 +136,16 @@ def _mean_rows(
 # The judge as one more rater, and in the place of each rater: does the group's reliability change?
 
 
+Kind = Literal["added", "replaced"]
+
+
 @dataclass(frozen=True, slots=True)
 class RaterChange:
     """The group's ICC before and after the judge joined it ("added") or took a human's place ("replaced").
     `change` is after − before on the same resamples, `p_value` the two-sided bootstrap p-value of no
     change."""
 
-    kind: Literal["added", "replaced"]
+    kind: Kind
     human: str
     form: IccForm
     before: Estimate
@@ -183,15 +186,13 @@ def judge_as_rater(
     kept = complete_rows(rows)
     rows = rows[kept]
     cases = None if clusters is None else np.asarray(clusters, dtype=object)[kept]
+    groups: list[tuple[Kind, str, list[int]]] = [("added", "", list(range(count + 1)))]
+    for place, human in enumerate(labels):
+        groups.append(("replaced", human, [*(each for each in range(count) if each != place), count]))
     changes = []
     for form in forms:
         statistics = icc_statistics([form])
-        groups = {"added": list(range(count + 1))}
-        groups |= {
-            f"replaced {place}": [*(each for each in range(count) if each != place), count]
-            for place in range(count)
-        }
-        for group, columns in groups.items():
+        for kind, human, columns in groups:
             found = compare(
                 rows,
                 combined(
@@ -205,18 +206,8 @@ def judge_as_rater(
                 seed=seed,
                 confidence=confidence,
             )
-            place = None if group == "added" else int(group.removeprefix("replaced "))
-            changes.append(
-                RaterChange(
-                    "added" if place is None else "replaced",
-                    "" if place is None else labels[place],
-                    form,
-                    found.second,
-                    found.first,
-                    found.difference,
-                    found.p_value,
-                )
-            )
+            ends = (found.second, found.first, found.difference, found.p_value)
+            changes.append(RaterChange(kind, human, form, *ends))
     return tuple(changes)
 
 
