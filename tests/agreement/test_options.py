@@ -2,44 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
+from tests.statistics.twenty_rows import ROWS, mean, said
+from tests.tables.run_folders import refused
 
 from medjury.analysis.agreement._options import estimates
-from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate
-
-ROWS = np.array([[float(place)] for place in range(1, 21)])
-
-
-def mean(rows: Any) -> Callable[[Any], dict[str, Any]]:
-    """The mean, and a value that never exists."""
-
-    def read(weights: Any) -> dict[str, Any]:
-        return {
-            "mean": weights @ rows[:, 0] / weights.sum(axis=-1),
-            "nothing": np.full(len(weights), np.nan),
-        }
-
-    return read
 
 
 def made(**options: Any) -> dict[str, Estimate]:
     return estimates(ROWS, mean, reason=lambda name: f"no {name}", **options)
-
-
-def said(each: Estimate) -> tuple[Any, ...]:
-    ends = (None if end is None else round(end, 3) for end in (each.value, each.low, each.high))
-    return *ends, each.n, each.method, each.reason
-
-
-def refused(call: Callable[[], object]) -> str:
-    with pytest.raises(MedjuryError) as caught:
-        call()
-    return str(caught.value)
 
 
 def test_an_interval_is_bca_t_of_two_thousand_resamples_and_95_percent_unless_asked_otherwise() -> None:

@@ -2,25 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from tests.statistics.twenty_rows import said
 
-from medjury.statistics import (
-    Estimate,
-    clustered_proportion,
-    proportion,
-)
-from medjury.statistics._shares import (
-    difference_of,
-    mcnemar,
-    paired_rate_difference,
-)
-
-
-def said(each: Estimate) -> tuple[Any, ...]:
-    ends = (None if end is None else round(end, 3) for end in (each.value, each.low, each.high))
-    return *ends, each.n, each.method, each.reason
+from medjury.statistics import Estimate, clustered_proportion, proportion
+from medjury.statistics._shares import difference_of, mcnemar, paired_rate_difference
 
 
 def test_the_methods_name_their_interval() -> None:

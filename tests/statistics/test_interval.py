@@ -65,20 +65,6 @@ def test_a_coefficient_is_stretched_on_its_own_scale() -> None:
     ] == [(0.417, 0.905), (0.467, 0.911), (0.552, 1.018), (0.369, 0.901), (0.521, 0.979)]
 
 
-def test_where_every_resample_lies_on_one_side_there_is_no_bca_and_it_is_said() -> None:
-    assert (
-        interval(
-            5.0,
-            np.linspace(1.0, 3.0, 99),
-            np.linspace(1.0, 3.0, 12),
-            np.ones(12),
-            method="bca",
-            confidence=0.9,
-        )[2]
-        == "percentile (no BCa: all resamples lie on one side of the value)"
-    )
-
-
 def test_a_turned_value_comes_back() -> None:
     turns = [
         symmetric(name, np.array([0.2, 0.6]))

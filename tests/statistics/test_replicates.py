@@ -6,51 +6,20 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pytest
 from scipy import stats
+from tests.statistics.twenty_rows import ROWS, mean, said
+from tests.tables.run_folders import refused
 
-from medjury.foundation.errors import MedjuryError
-from medjury.statistics import (
-    Estimate,
-    compare,
-    replicates,
-)
-from medjury.statistics._interval import (
-    jackknife,
-)
+from medjury.statistics import compare, replicates
+from medjury.statistics._interval import jackknife
 from medjury.statistics._resample import leave_one_out, sample
 from medjury.statistics._symmetric import AS_IT_IS
-
-ROWS = np.array([[float(place)] for place in range(1, 21)])
-
-
-def mean(rows: Any) -> Callable[[Any], dict[str, Any]]:
-    """The mean, and a value that never exists."""
-
-    def read(weights: Any) -> dict[str, Any]:
-        return {
-            "mean": weights @ rows[:, 0] / weights.sum(axis=-1),
-            "nothing": np.full(len(weights), np.nan),
-        }
-
-    return read
 
 
 def means(rows: Any) -> Callable[[Any], dict[str, Any]]:
     return lambda weights: {
         name: weights @ rows[:, place] / weights.sum(axis=-1) for place, name in enumerate("ab")
     }
-
-
-def said(each: Estimate) -> tuple[Any, ...]:
-    ends = (None if end is None else round(end, 3) for end in (each.value, each.low, each.high))
-    return *ends, each.n, each.method, each.reason
-
-
-def refused(call: Callable[[], object]) -> str:
-    with pytest.raises(MedjuryError) as caught:
-        call()
-    return str(caught.value)
 
 
 def test_without_enough_items_or_resamples_there_is_no_interval_and_the_method_says_why() -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from medjury.analysis.agreement import cohen_kappa
-from medjury.foundation.errors import MedjuryError
 from medjury.statistics import RESAMPLES, bootstrap, cluster_codes
 
 
@@ -40,9 +39,3 @@ def test_clusters_are_numbered_as_they_first_appear(kind: type) -> None:
     for names, codes in ((["b", "a", "c"], [0, 1, 2]), (["b", "a", "b", ""], [0, 1, 0, 2]), ([], [])):
         found = cluster_codes(np.array(names, dtype=kind), len(names))
         assert found.tolist() == codes and found.dtype == np.int64
-
-
-def test_a_cluster_without_a_name_is_refused_although_all_others_differ() -> None:
-    for nameless in (None, float("nan")):
-        with pytest.raises(MedjuryError, match="Item 2 has no cluster name"):
-            cluster_codes(np.array(["a", nameless, "c"], dtype=object), 3)

@@ -1,13 +1,16 @@
-"""Small run folders for the tests: a manifest, ratings and patients, as a run writes them."""
+"""Small tables and run folders for the tests: rows, and a manifest, ratings and patients, as a run writes them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
+import pytest
 
+from medjury.foundation.errors import MedjuryError
 from medjury.store.runs import Manifest, file_hash, files
 
 GRADES = [1, 2, 3, 4, 5]
@@ -45,6 +48,30 @@ def rows_of(
         ],
         schema_overrides={"score": pl.Float64, "reason": pl.String},
     )
+
+
+def frame(**columns: Sequence[Any]) -> pl.DataFrame:
+    """Rows of one rater on one dimension, unless the columns say otherwise."""
+    count = len(next(iter(columns.values())))
+    usual = {
+        "item": [str(place) for place in range(count)],
+        "rater": ["a"] * count,
+        "dimension": ["d"] * count,
+        "score": [3.0] * count,
+    }
+    return pl.DataFrame({**usual, **columns}, strict=False)
+
+
+def nans(values: Any) -> list[Any]:
+    """Numbers as a list, None for NaN."""
+    return [None if np.isnan(each) else float(each) for each in np.asarray(values).tolist()]
+
+
+def refused(call: Callable[[], object]) -> str:
+    """The words in which a call is refused."""
+    with pytest.raises(MedjuryError) as caught:
+        call()
+    return str(caught.value)
 
 
 def run_folder(

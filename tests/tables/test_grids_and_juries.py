@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
-from tests.tables.run_folders import rows_of
+from tests.tables.run_folders import nans, rows_of
 
 from medjury.tables import rating_table
 from medjury.tables._grid import count_unscored, joined, make_grids
@@ -29,10 +28,6 @@ def mapped(folder: Path) -> Path:
     return folder / "m.yaml"
 
 
-def numbers(values: Any) -> list[Any]:
-    return [None if np.isnan(each) else float(each) for each in values.tolist()]
-
-
 def test_grids_are_joined_unit_by_unit() -> None:
     rows = rating_table(
         pl.concat(
@@ -47,9 +42,9 @@ def test_grids_are_joined_unit_by_unit() -> None:
         whole.items.tolist(),
         whole.systems.tolist(),
         whole.clusters.tolist(),
-        numbers(whole.scores["judge a"]),
+        nans(whole.scores["judge a"]),
         whole.states["judge a"].tolist(),
-        numbers(whole.repeat_spread["judge a"]),
+        nans(whole.repeat_spread["judge a"]),
         whole.scale,
     ) == (
         "all",
@@ -77,9 +72,9 @@ def test_a_table_of_jury_votes_follows_the_run() -> None:
     roles = table.roles(need_reference=False)
     votes = table.jury_votes("accuracy", roles)
     assert (
-        votes and numbers(votes.scores),
+        votes and nans(votes.scores),
         table.jury_votes("accuracy", None),
-        numbers(table.grid("accuracy", roles).scores["jury"]),
+        nans(table.grid("accuracy", roles).scores["jury"]),
         table.jury_rule.rule,
         table.jury_rule.quorum,
         table.jury_asked,

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.tables.run_folders import refused
 
-from medjury.foundation.errors import MedjuryError
 from medjury.store.runs import GateRules
 from medjury.tables import RatingTable, two_panels
-
-
-def refused(call: Callable[[], object]) -> str:
-    with pytest.raises(MedjuryError) as caught:
-        call()
-    return str(caught.value)
 
 
 def panels(humans: str, judges: str, **options: Any) -> RatingTable:

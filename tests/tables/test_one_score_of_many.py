@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import polars as pl
-from tests.tables.run_folders import rows_of
+from tests.tables.run_folders import frame, nans, rows_of
 
 from medjury.instruments import load_instrument
 from medjury.tables import danger_reference, rating_table
 from medjury.tables._dimensions import Grades, of_instrument, present
 from medjury.tables._grid import answers_of
-
-
-def frame(**columns: Sequence[Any]) -> pl.DataFrame:
-    """Rows of one rater on one dimension, unless the columns say otherwise."""
-    count = len(next(iter(columns.values())))
-    usual = {
-        "item": [str(place) for place in range(count)],
-        "rater": ["a"] * count,
-        "dimension": ["d"] * count,
-        "score": [3.0] * count,
-    }
-    return pl.DataFrame({**usual, **columns}, strict=False)
-
-
-def nans(values: Any) -> list[Any]:
-    return [None if np.isnan(each) else float(each) for each in np.asarray(values).tolist()]
 
 
 def test_danger_is_the_lowest_the_mean_or_the_upper_median() -> None:

@@ -3,34 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-import pytest
+from tests.tables.run_folders import frame, refused
 
-from medjury.foundation.errors import MedjuryError
 from medjury.tables._clean import clean_rows
 from medjury.tables._read import read_plain_table
-
-
-def refused(call: Callable[[], object]) -> str:
-    with pytest.raises(MedjuryError) as caught:
-        call()
-    return str(caught.value)
-
-
-def frame(**columns: Sequence[Any]) -> pl.DataFrame:
-    """Rows of one rater on one dimension, unless the columns say otherwise."""
-    count = len(next(iter(columns.values())))
-    usual = {
-        "item": [str(place) for place in range(count)],
-        "rater": ["a"] * count,
-        "dimension": ["d"] * count,
-        "score": [3.0] * count,
-    }
-    return pl.DataFrame({**usual, **columns}, strict=False)
 
 
 def file_of(name: str, text: str) -> Any:

@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
-import numpy as np
 import polars as pl
-import pytest
-from tests.tables.run_folders import rows_of
+from tests.tables.run_folders import nans, refused, rows_of
 
-from medjury.foundation.errors import MedjuryError
 from medjury.store.runs import GateRules
 from medjury.tables import rating_table, with_rules
-
-
-def refused(call: Callable[[], object]) -> str:
-    with pytest.raises(MedjuryError) as caught:
-        call()
-    return str(caught.value)
-
-
-def nans(values: Any) -> list[Any]:
-    return [None if np.isnan(each) else float(each) for each in np.asarray(values).tolist()]
 
 
 def test_roles_are_passed_on_as_they_are_asked_for() -> None:

@@ -84,7 +84,7 @@ def cluster_codes(clusters: Sequence[object] | NDArray[Any] | None, n: int) -> I
     cluster of its own."""
     if clusters is None:
         return np.arange(n, dtype=np.int64)
-    names = clusters if isinstance(clusters, np.ndarray) else np.asarray(list(clusters), dtype=object)
+    names = clusters if isinstance(clusters, np.ndarray) else np.fromiter(clusters, dtype=object)
     if names.shape != (n,):
         raise MedjuryError(f"There are {n} items but {names.size} cluster names. Give one name per item.")
     if names.dtype.kind in "iub":
