@@ -7,16 +7,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from medjury.analysis.agreement import (
-    cohen_kappa,
-    plan_f1,
-    plan_icc,
-    plan_kappa,
-    plan_study,
-    simulate_f1,
-    simulate_icc,
-    simulate_kappa,
-)
+from medjury.analysis.agreement import cohen_kappa, plan_kappa, plan_study, simulate_kappa
+from medjury.analysis.agreement._sample_size import plan_f1, plan_icc, simulate_f1, simulate_icc
 from medjury.foundation.errors import MedjuryError
 
 LIKERT = [0.05, 0.1, 0.2, 0.35, 0.3]

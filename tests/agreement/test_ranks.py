@@ -1,5 +1,4 @@
-"""Ranks under weights: by a product where there are few levels, cumulated where there are many, always the same; and
-concordance and quantiles against plain loops."""
+"""Ranks under weights are the same by a product or cumulated; concordance and quantiles against plain loops."""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ first look, which should rest on thirty cases or more, and it does not hold for 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Literal
 
@@ -81,10 +82,6 @@ def _more(n: int, planned: int, alpha: float, error: float, distance: float) -> 
     def clear(total: int) -> bool:
         return _multiplier(total, planned, alpha) * error * math.sqrt(n / total) < distance
 
-    if not clear(MOST):
-        return None
-    low, high = n, MOST
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if clear(middle) else (middle, high)
-    return high - n
+    return (
+        bisect_left(range(1, MOST - n), True, key=lambda more: clear(n + more)) + 1 if clear(MOST) else None
+    )

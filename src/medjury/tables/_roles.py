@@ -243,13 +243,7 @@ def _one_slip(first: str, second: str) -> bool:
         return False
     if "".join(filter(str.isdigit, first)) != "".join(filter(str.isdigit, second)):
         return False
-    start = next((i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
-    if start is None:
-        return False
-    rest_first, rest_second = first[start:], second[start:]
-    return (
-        rest_first[1:] == rest_second[1:]
-        or rest_first[1:] == rest_second
-        or rest_first == rest_second[1:]
-        or (rest_first[:2] == rest_second[1::-1] and rest_first[2:] == rest_second[2:])
-    )
+    from rapidfuzz.distance import OSA  # most names are too short or too different to be compared
+
+    begins = first.startswith(second) or second.startswith(first)
+    return not begins and OSA.distance(first, second, score_cutoff=1) == 1

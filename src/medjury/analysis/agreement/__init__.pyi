@@ -60,12 +60,8 @@ from ._roc import roc_curve as roc_curve
 from ._row import AgreementRow as AgreementRow
 from ._row import Counts as Counts
 from ._row import reading as reading
-from ._sample_size import plan_f1 as plan_f1
-from ._sample_size import plan_icc as plan_icc
 from ._sample_size import plan_kappa as plan_kappa
 from ._sample_size import plan_study as plan_study
-from ._sample_size import simulate_f1 as simulate_f1
-from ._sample_size import simulate_icc as simulate_icc
 from ._sample_size import simulate_kappa as simulate_kappa
 from ._severe_errors import SevereErrors as SevereErrors
 from ._severe_errors import error_overlap as error_overlap

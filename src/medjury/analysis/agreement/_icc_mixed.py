@@ -143,11 +143,7 @@ def _stepped_up(single: Estimate, raters: float) -> Estimate:
 
 def _unconnected(table: Floats) -> int:
     """In how many groups of raters nobody shares an item with a rater of another group."""
+    from scipy.sparse.csgraph import connected_components
+
     present = (~np.isnan(table[:, (~np.isnan(table)).any(axis=0)])).astype(np.float64)
-    reach = (present.T @ present) > 0
-    for _ in range(len(reach)):
-        further = (reach.astype(np.float64) @ reach) > 0
-        if (further == reach).all():
-            break
-        reach = further
-    return len(np.unique(reach, axis=0))
+    return int(connected_components(present.T @ present, directed=False)[0])

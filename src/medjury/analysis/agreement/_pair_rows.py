@@ -56,21 +56,25 @@ def counts_of(grid: Grid, reference: str, rater: str) -> Counts:
     excused = present & ~failed & ((first == NOT_APPLICABLE) | (second == NOT_APPLICABLE))
     rated = int((first == SCORED).sum())
     n = int(both.sum())
-    shares: list[float | None] = [None, None, None, None]
-    if grid.scale is not None and n:
-        graded = [grid.scale.grade(grid.scores[name][both]) for name in (reference, rater)]
-        ends = (grid.scale.highest, grid.scale.lowest)
-        weights = weights_of(grid, (reference, rater))
-        own = None if weights is None else weights[both]
-        shares = [float(np.average(scores == end, weights=own)) for end in ends for scores in graded]
+    weights = weights_of(grid, (reference, rater))
+    sides = [grid.scores[name][both] for name in (reference, rater)]
     return Counts(
         n,
         int(failed.sum()),
         int(excused.sum()),
         int(((first == SCORED) & (second == ABSENT)).sum()),
         n / rated if rated else None,
-        *shares,
+        *_at_the_ends(grid, sides, None if weights is None else weights[both]),
     )
+
+
+def _at_the_ends(grid: Grid, sides: Sequence[Floats], weights: Floats | None = None) -> list[float | None]:
+    """Which share of the reference's and of the rater's scores is the highest grade, and which the lowest."""
+    if grid.scale is None or not len(sides[0]):
+        return [None, None, None, None]
+    graded = [grid.scale.grade(side) for side in sides]
+    ends = (grid.scale.highest, grid.scale.lowest)
+    return [float(np.average(side == end, weights=weights)) for end in ends for side in graded]
 
 
 def group_counts(grid: Grid, references: Sequence[str], judge: str | None, used: NDArray[np.bool_]) -> Counts:
@@ -82,15 +86,9 @@ def group_counts(grid: Grid, references: Sequence[str], judge: str | None, used:
     failed = asked & (states == UNSCORED).any(axis=0)
     if judge is not None:
         failed |= asked & (grid.states[judge] == UNSCORED)
-    shares: list[float | None] = [None, None, None, None]
-    if grid.scale is not None and used.any():
-        group = np.concatenate([grid.scores[name][used] for name in references])
-        group = group[~np.isnan(group)]
-        graded = [
-            grid.scale.grade(side) for side in (group, group if judge is None else grid.scores[judge][used])
-        ]
-        ends = (grid.scale.highest, grid.scale.lowest)
-        shares = [float((side == end).mean()) for end in ends for side in graded]
+    group = np.concatenate([grid.scores[name][used] for name in references])
+    group = group[~np.isnan(group)]
+    shares = _at_the_ends(grid, (group, group if judge is None else grid.scores[judge][used]))
     n = int(used.sum())
     coverage = n / int(rated.sum()) if rated.any() else None
     return Counts(n, int(failed.sum()), 0, 0, coverage, *shares)

@@ -57,13 +57,10 @@ class RaterPairs(Result[RaterPair]):
         lines: list[dict[str, Printable]] = []
         for (dimension, group), rows in groups.items():
             kappas = [row.kappa_quadratic for row in rows if row.kappa_quadratic is not None]
-            ends = (
-                {"lowest": min(kappas), "median": float(np.median(kappas)), "highest": max(kappas)}
-                if kappas
-                else {}
-            )
             line: dict[str, Printable] = {"dimension": dimension, "group": group, "pairs": len(rows)}
-            lines.append(line | {name: ends.get(name) for name in ("lowest", "median", "highest")})
+            for name, of in (("lowest", min), ("median", np.median), ("highest", max)):
+                line[name] = float(of(kappas)) if kappas else None
+            lines.append(line)
         return "\n".join(
             [
                 *(f"! {warning}" for warning in self.warnings),
