@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -123,7 +123,7 @@ def fit_mixed_model(
     whole = np.column_stack([x, y])
     codes = [cluster_codes(each, len(y)) for each in intercepts.values()]
     crossed = None if clusters is None else _Crossed(whole, codes)
-    levels: _Intercepts = crossed or _Nested(whole, codes)
+    levels = crossed or _Nested(whole, codes)
     free = len(y) - len(terms) if reml else len(y)
 
     def deviance(ratios: Floats) -> float:
@@ -167,11 +167,6 @@ def fit_mixed_model(
     )
 
 
-class _Intercepts(Protocol):
-    def whitened(self, ratios: Floats) -> tuple[Floats, float]:
-        """[X y]ᵀV⁻¹[X y] and log|V| for V = I + Σ ratio · 11ᵀ over the levels of each intercept."""
-
-
 class _Nested:
     """Cases, and responses within them: cross-products in all, within responses, and sums within cases.
     Responses of the same size (number of scores) are treated alike, so each part is kept once per size."""
@@ -203,6 +198,7 @@ class _Nested:
         self.responses_of_case = np.column_stack(members).astype(np.float64)
 
     def whitened(self, ratios: Floats) -> tuple[Floats, float]:
+        """[X y]ᵀV⁻¹[X y] and log|V| for V = I + Σ ratio · 11ᵀ over the levels of each intercept."""
         case_ratio = float(ratios[0])
         response_ratio = float(ratios[1]) if self.nested else 0.0
         inflation = 1.0 + self.sizes * response_ratio

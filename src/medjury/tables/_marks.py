@@ -9,7 +9,7 @@ marks of all criteria are one dimension, `criterion`, and those of criteria with
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from medjury.foundation.errors import MedjuryError
@@ -198,11 +198,8 @@ def _with_ids(rows: polars.DataFrame, criteria: Criteria) -> polars.DataFrame:
 
 def _refuse_strangers(rows: polars.DataFrame, criteria: Criteria) -> None:
     """A mark of a criterion that its case does not have would be left out of the score."""
-    pairs: Iterable[tuple[str, str]] = (
-        rows.select("item", "dimension").unique(maintain_order=True).iter_rows()
-    )
     ids = {case: {each.id for each in own} for case, own in criteria.items()}
-    for item, dimension in pairs:
+    for item, dimension in rows.select("item", "dimension").unique(maintain_order=True).iter_rows():
         if item in ids and dimension not in ids[item] and dimension not in (MET, HARM, TOTAL):
             raise MedjuryError(
                 f"{dimension!r} is not a criterion of case {item!r}, or the words of two; it has "

@@ -189,8 +189,9 @@ def _of_items(pair: Pair, on: Counted, parts: PairStatistics, made: Replicates, 
             estimates[name] = replace(estimate, method=estimate.method + note)
     if settings.resamples and on.grades is None:
         estimates |= _matches(pair, estimates, settings.confidence)
-    elif settings.resamples:
-        rows = _class_rows(pair, on)
+    elif settings.resamples and on.grades is not None:
+        levels = tuple(float(value) for value in on.grades.values)
+        rows = class_rows(levels, np.asarray(levels), on.grades.grade(pair.rows), pair.clusters)
         estimates |= _counted_rates(rows, on.note, estimates, settings.confidence)
         estimates |= without_rare_classes(estimates, rows)
     if "offset" in estimates:
@@ -240,12 +241,6 @@ def _counted_rates(
         if matches is not None:
             made["brennan_prediger"] = replace(_beyond_chance(matches, len(rows.names)), value=prediger.value)
     return {name: replace(found, method=found.method + note) for name, found in made.items()}
-
-
-def _class_rows(pair: Pair, on: Counted) -> ClassRows:
-    assert on.grades is not None
-    levels = tuple(float(value) for value in on.grades.values)
-    return class_rows(levels, np.asarray(levels), on.grades.grade(pair.rows), pair.clusters)
 
 
 def _beyond_chance(matches: Estimate, grades: int) -> Estimate:

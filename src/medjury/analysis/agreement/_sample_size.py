@@ -102,20 +102,24 @@ def _by_simulation(formula: Plan, simulate: Callable[[int], Simulated], said: st
 
 
 def _from_variance(
+    statistic: str,
     variance: Callable[[float], float],
     value: float,
     width: float | None,
     null: float | None,
     power: float,
     confidence: float,
-) -> int:
+    method: str,
+) -> Plan:
     """Cases for a statistic whose variance, times the number of cases, is a function of its true value."""
     if width is not None:
-        return ceil((2 * two_sided(confidence) / width) ** 2 * variance(value))
+        cases = ceil((2 * two_sided(confidence) / width) ** 2 * variance(value))
+        return Plan(statistic, value, cases, 2, width, None, None, confidence, method)
     assert null is not None
     reach = float(special.ndtri(confidence)) * sqrt(variance(null))
     reach += float(special.ndtri(power)) * sqrt(variance(value))
-    return ceil((reach / (value - null)) ** 2)
+    cases = ceil((reach / (value - null)) ** 2)
+    return Plan(statistic, value, cases, 2, None, power, null, confidence, method)
 
 
 def _seen(
@@ -169,9 +173,7 @@ def plan_f1(
     """
     check_goal(width, null, value, power)
     variance = partial(_variance, prevalence=prevalence)
-    cases = _from_variance(variance, value, width, null, power, confidence)
-    goal = None if null is None else power
-    return Plan("f1", value, cases, 2, width, goal, null, confidence, "delta method")
+    return _from_variance("f1", variance, value, width, null, power, confidence, "delta method")
 
 
 def simulate_f1(
@@ -364,9 +366,8 @@ def plan_kappa(
     def variance(kappa: float) -> float:
         return float(kappa_variance(joint_with_kappa(kappa, marginals, weights)[0], weight))
 
-    cases = _from_variance(variance, value, width, null, power, confidence)
-    goal = None if null is None else power
-    return Plan(NAMES[weights], value, cases, 2, width, goal, null, confidence, "large-sample formula")
+    name, method = NAMES[weights], "large-sample formula"
+    return _from_variance(name, variance, value, width, null, power, confidence, method)
 
 
 def simulate_kappa(

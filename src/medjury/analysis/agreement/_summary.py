@@ -200,30 +200,25 @@ class _Cells:
 
     def block(self) -> list[dict[str, Printable]]:
         """A row for each statistic; jurors without their intervals, which `--all` shows."""
-        few = len(self.others) <= _JURORS
-        last = [OTHERS] if self.colleagues else []
+        few, many = len(self.others) <= _JURORS, f"{len(self.others)} other raters"
+        whole = {name: name for name in self.first} | ({COLLEAGUES: OTHERS} if self.colleagues else {})
         rows: list[dict[str, Printable]] = []
         for statistic in self.statistics:
+            share = statistic == _MISSED
             row: dict[str, Printable] = {self.dimension: statistic}
-            for name in (*self.first, *last):
-                title = COLLEAGUES if name == OTHERS else name
-                row[title] = _cell(self.estimate(name, statistic), share=statistic == _MISSED)
+            row |= {
+                title: _cell(self.estimate(name, statistic), share=share) for title, name in whole.items()
+            }
             jurors = {name: self.estimate(name, statistic) for name in self.others}
             if few:
-                row |= {
-                    name: _cell(each, share=statistic == _MISSED, ends=False) for name, each in jurors.items()
-                }
+                row |= {name: _cell(each, share=share, ends=False) for name, each in jurors.items()}
             else:
-                row[f"{len(self.others)} other raters"] = _range(jurors, share=statistic == _MISSED)
+                row[many] = _range(jurors, share=share)
             if any(list(row.values())[1:]):
                 rows.append(row)
         counts: dict[str, Printable] = {self.dimension: "n"}
-        counts |= {COLLEAGUES if name == OTHERS else name: self.counts(name) for name in (*self.first, *last)}
-        counts |= (
-            {name: self.counts(name) for name in self.others}
-            if few
-            else {f"{len(self.others)} other raters": ""}
-        )
+        counts |= {title: self.counts(name) for title, name in whole.items()}
+        counts |= {name: self.counts(name) for name in self.others} if few else {many: ""}
         return [*rows, counts]
 
     def line(self) -> dict[str, Printable]:

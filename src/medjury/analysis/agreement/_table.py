@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from medjury.analysis.agreement._non_inferiority import NonInferiority
@@ -30,8 +29,10 @@ def table_lines(rows: Sequence[AgreementRow], remarks: Sequence[str], notes: Seq
     """Lines to print."""
     yield from remarks
     footnotes: dict[str, int] = {}
-    for (dimension, reference, level, system), some_rows in groupby(_in_blocks(rows), _block):
-        block = list(some_rows)
+    blocks: dict[tuple[str, str, str, str], list[AgreementRow]] = {}
+    for row in rows:
+        blocks.setdefault((row.dimension, row.reference, row.level, row.system), []).append(row)
+    for (dimension, reference, level, system), block in blocks.items():
         compared = list(dict.fromkeys(row.rater for row in block))
         yield ""
         where = f"system {system}" if system else f"level {level}"
@@ -52,18 +53,6 @@ def _side_by_side(block: Sequence[AgreementRow], compared: Sequence[str]) -> Ite
         most = min(most, max(1, (room - label - 2) // (widest + 2)))
     for start in range(0, len(compared), most):
         yield list(compared[start : start + most])
-
-
-def _in_blocks(rows: Sequence[AgreementRow]) -> list[AgreementRow]:
-    """Rows of one block together, blocks in order of first appearance."""
-    first: dict[tuple[str, str, str, str], int] = {}
-    for row in rows:
-        first.setdefault(_block(row), len(first))
-    return sorted(rows, key=lambda row: first[_block(row)])
-
-
-def _block(row: AgreementRow) -> tuple[str, str, str, str]:
-    return row.dimension, row.reference, row.level, row.system
 
 
 def _block_lines(
