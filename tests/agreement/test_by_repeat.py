@@ -9,6 +9,7 @@ import pytest
 
 from medjury.analysis.agreement import agreement_by_repeat, cohen_kappa
 from medjury.foundation.errors import MedjuryError
+from medjury.tables import rating_table
 
 TRUTH = [0, 0, 1, 1, 2, 2, 2, 0]
 # By hand: all right, one of eight wrong, two of eight wrong.
@@ -51,6 +52,12 @@ def test_merging_first_would_hide_the_runs_that_are_wrong() -> None:
         run[number] = (run[number] + 1) % 3
     found = agreement_by_repeat(ratings(wrong_once)).find(statistic="accuracy")  # type: ignore[arg-type]
     assert list(found.values.values()) == [7 / 8] * 3 and found.sd == 0.0
+
+
+def test_scores_off_the_scale_are_reported_here_too() -> None:
+    rows = ratings([[*RUNS[0][:-1], 7], list(RUNS[1])])
+    found = agreement_by_repeat(rating_table(rows, scale=(0, 2)))
+    assert any("off the scale" in each for each in found.warnings)
 
 
 def test_a_rating_that_is_missing_in_one_run_is_missing_there_alone() -> None:

@@ -73,7 +73,11 @@ def test_the_short_table_holds_the_numbers_of_the_json_and_of_the_gate(reader: R
         row = found["accuracy", "each reference", rater, "kappa_quadratic"]
         assert f"{row['value']:.3f} ({row['low']:.3f} to {row['high']:.3f})".replace("-", "−") in short
     rule = validate(reader.folder).verdicts[0].rule("missed_danger")
-    line = next(line for line in short.splitlines() if line.startswith("missed danger "))
+    line, at_80 = (
+        next(line for line in each.splitlines() if line.startswith("missed danger "))
+        for each in (short, reader.told("agreement", "--confidence", "0.8"))
+    )
+    assert at_80 != line, "its ends are those of the confidence that is asked for"
     shares = re.findall(r"(\d+\.\d) %", line)
     assert rule.jury is not None and rule.colleague is not None
     assert shares[:2] == [f"{100 * rule.jury:.1f}", f"{100 * rule.colleague:.1f}"]

@@ -45,6 +45,18 @@ def test_without_enough_items_or_resamples_there_is_no_interval_and_the_method_s
     ]
 
 
+def test_what_is_too_few_is_named_clusters_or_their_items() -> None:
+    def rmse(rows: Any) -> Callable[[Any], dict[str, Any]]:
+        return lambda weights: {"rmse": mean(rows)(weights)["mean"]}
+
+    for clusters, few in (
+        (12, "20 items are too few, at least 30"),
+        (9, "9 clusters are too few, at least 10"),
+    ):
+        found = replicates(ROWS, rmse, clusters=[n % clusters for n in range(20)], resamples=100)
+        assert found.estimate("rmse").method == f"no interval: {few} are needed"
+
+
 def test_what_does_not_exist_is_undefined_with_the_reason_that_is_given() -> None:
     found = replicates(ROWS, mean, resamples=50)
     assert [

@@ -94,6 +94,10 @@ def test_a_weighted_mean_is_the_ratio_of_weighted_sums_with_its_linearised_error
     assert found.high == pytest.approx(mean + t.ppf(0.975, freedom) * error)
 
 
+def test_a_mean_of_nothing_is_undefined_with_its_reason() -> None:
+    assert (found := weighted_mean([], [])).value is None and found.reason == "there is no answer to count"
+
+
 def test_a_mean_with_equal_weights_is_statsmodels_clustered_one() -> None:
     linear = pytest.importorskip("statsmodels.api")
     generator = np.random.default_rng(5)

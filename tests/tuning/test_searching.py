@@ -402,6 +402,7 @@ def test_a_folder_says_what_came_of_its_tuning(
     assert (whole.calls, whole.cost, whole.currency) == (9, 2.5 if price else None, "EUR")
     assert (whole.clinician_hours, whole.labels) == (216 * 2 / 60, 216)
     written = TuningManifest.read(tmp_path)
+    assert written.instrument is not None and written.instrument.name == made.instrument.name
     assert (written.status, written.why, written.calls, written.cost) == (status, came.why, 9, whole.cost)
     assert written.files == {
         name: file_hash(tmp_path / name) for name in files[: 3 if status == "complete" else 1]

@@ -149,8 +149,11 @@ class Replicates:
         if lost > UNDEFINED_ALLOWED * resampled.size:
             return without(f": undefined in {lost} of {self.design}")
         fewest = fewest_items(name) if fewest is None else fewest
-        if method == "bca_t" and (self.units < FEWEST_CLUSTERS or self.n < fewest):
-            return without(f": {self.units} {self.unit}s are too few, at least {fewest} are needed")
+        if method == "bca_t" and self.units < FEWEST_CLUSTERS:
+            needed = fewest if self.unit == "item" else FEWEST_CLUSTERS
+            return without(f": {self.units} {self.unit}s are too few, at least {needed} are needed")
+        if method == "bca_t" and self.n < fewest:
+            return without(f": {self.n} items are too few, at least {fewest} are needed")
         reach = np.array([kept.min(), kept.max()])
         alike = bool(reach[1] - reach[0] <= SAME * max(1.0, abs(value)))
         if alike and method == "bca_t":

@@ -47,6 +47,8 @@ def weighted_mean(
     (2.6667, 0.37, 4.96)
     """
     y, w, codes = _given(values, weights, clusters)
+    if not y.size:
+        return undefined("there is no answer to count", 0, "weighted by 1/probability")
     value = float(np.average(y, weights=w))
     sums = np.bincount(codes, w * (y - value) / w.sum()).astype(np.float64)
     return _around(value, sums, codes, w, confidence, "weighted by 1/probability")

@@ -104,7 +104,8 @@ def agreement_by_repeat(
                 for statistic, value in _rates(truth[both], said[both], each.grades.values).items():
                     found.setdefault((*key, statistic), {})[number] = value
     return RepeatedAgreement(
-        tuple(RepeatsRow(*key, values, fewest[key[0], key[1]]) for key, values in found.items())
+        tuple(RepeatsRow(*key, values, fewest[key[0], key[1]]) for key, values in found.items()),
+        table.warnings,
     )
 
 

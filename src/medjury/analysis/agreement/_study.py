@@ -262,6 +262,7 @@ def agreement(
             for grid in grids
             for rater, errors in severe_of(grid, design.main_reference, design).items()
         },
+        confidence,
     )
 
 

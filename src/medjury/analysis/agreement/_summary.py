@@ -37,6 +37,8 @@ class Found(Protocol):
     @property
     def severe(self) -> Mapping[tuple[str, str], SevereErrors]: ...
     @property
+    def confidence(self) -> float: ...
+    @property
     def notes(self) -> Sequence[str]: ...
     def remarks(self) -> Sequence[str]: ...
 
@@ -295,6 +297,7 @@ def missed_danger(found: Found, dimension: str, rater: str) -> Estimate | None:
         threshold=limits.threshold,
         gap=limits.gap,
         clusters=grid.clusters[at],
+        confidence=found.confidence,
         weights=np.concatenate(weight),
     )
     return replace(made.worst, n=len(np.unique(at[made.danger]))) if made.danger.any() else None

@@ -127,6 +127,7 @@ class AgreementTable(Result[AgreementRow]):
     roles: Roles
     non_inferiority: Mapping[tuple[str, str], Mapping[str, NonInferiority]]
     severe: Mapping[tuple[str, str], SevereErrors]
+    confidence: float
 
     def find(self, statistic: str | None = None, /, **where: object) -> AgreementRow:
         """The one row with this statistic and these fields; an error where there is none, or more than one."""
