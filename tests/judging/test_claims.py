@@ -42,7 +42,6 @@ from medjury.judging import (
     ShareRule,
     Speaker,
     claim_cases,
-    claim_statistics,
 )
 from medjury.judging._claims.listing import Claim, without_repeats
 from medjury.judging._claims.steps import together
@@ -86,7 +85,9 @@ def told(rated: Rated) -> dict[str, Any]:
 
 
 def counted(record: dict[str, Any]) -> ClaimStatistics:
-    return claim_statistics([ClaimsBody.model_validate(record)])
+    found = ClaimStatistics()
+    found.note(ClaimsBody.model_validate(record))
+    return found
 
 
 @pytest.mark.parametrize("batch", [1, 4])

@@ -26,7 +26,7 @@ def test_the_planted_answers_come_out_exactly(planted: PlantedCase) -> None:
     assert support_share(findings).share == planted.share
     assert support_share(findings, denominator="all").share == planted.share_of_all
     for decisive, expected in (("veto", planted.vetoed), ("weight", planted.weighed)):
-        outcome = decide_support(findings, decisive=decisive)
+        outcome = decide_support(findings, ShareRule(decisive=decisive))
         if expected is None:
             assert isinstance(outcome, Unscored)
             assert outcome.reason is Reason.MISSING
@@ -46,7 +46,7 @@ def test_four_of_five_reach_four_fifths_whatever_the_weights() -> None:
     for weight in (0.1, 0.3, 1, 7.7):
         found = [YES] * 4 + [NO]
         assert support_share(found, weights={2: weight}).share == Fraction(4, 5)
-        assert decide_support(found, weights={2: weight}, decisive="weight") == Score(
+        assert decide_support(found, ShareRule(weights={2: weight}, decisive="weight")) == Score(
             1.0, "5 claims: 4 supported, 1 contradicted, 0 not addressed; weighted share 0.800 of the addressed "
             "claims; at least 0.8"
         )  # fmt: skip
@@ -54,10 +54,10 @@ def test_four_of_five_reach_four_fifths_whatever_the_weights() -> None:
 
 def test_no_claim_and_no_addressed_claim_are_no_perfect_score() -> None:
     for findings in ([], [SILENT, SILENT]):
-        outcome = decide_support(findings)
+        outcome = decide_support(findings, ShareRule())
         assert isinstance(outcome, Unscored)
         assert outcome.reason is Reason.MISSING
-    assert decide_support([SILENT], denominator="all") == Score(
+    assert decide_support([SILENT], ShareRule(denominator="all")) == Score(
         0.0,
         "1 claim: 0 supported, 0 contradicted, 1 not addressed; weighted share 0.000 of all claims; below 0.8",
     )
@@ -65,23 +65,23 @@ def test_no_claim_and_no_addressed_claim_are_no_perfect_score() -> None:
 
 def test_a_claim_of_no_weight_alone_gives_no_share() -> None:
     background = ClaimFinding("supported", 1)
-    outcome = decide_support([background], weights={1: 0.0, 2: 1.0, 3: 1.0})
+    outcome = decide_support([background], ShareRule(weights={1: 0.0, 2: 1.0, 3: 1.0}))
     assert isinstance(outcome, Unscored)
 
 
 def test_an_unverified_claim_leaves_the_decision_only_where_it_cannot_change_it() -> None:
-    assert decide_support([YES] * 8 + [NO] + [OPEN], minimum_verified=0.9).value == 1.0
-    undecided = decide_support([YES] * 7 + [NO] + [OPEN])
+    assert decide_support([YES] * 8 + [NO] + [OPEN], ShareRule(minimum_verified=0.9)).value == 1.0
+    undecided = decide_support([YES] * 7 + [NO] + [OPEN], ShareRule())
     assert isinstance(undecided, Unscored)
     assert undecided.reason is Reason.UNFOUNDED
     assert "between 0.78 and 0.89" in undecided.message
-    assert decide_support([YES] + [NO] * 4 + [OPEN]).value == 0.0
+    assert decide_support([YES] + [NO] * 4 + [OPEN], ShareRule()).value == 0.0
 
 
 def test_too_few_verified_claims_leave_no_decision_even_where_it_is_certain() -> None:
     findings = [NO] * 4 + [OPEN] * 5
-    assert isinstance(decide_support(findings), Unscored)
-    assert decide_support(findings, minimum_verified=0.4) == Score(
+    assert isinstance(decide_support(findings, ShareRule()), Unscored)
+    assert decide_support(findings, ShareRule(minimum_verified=0.4)) == Score(
         0.0, "9 claims: 0 supported, 4 contradicted, 0 not addressed, 5 not verified; weighted share 0.000 of the "
         "addressed claims; below 0.8"
     )  # fmt: skip
@@ -89,21 +89,21 @@ def test_too_few_verified_claims_leave_no_decision_even_where_it_is_certain() ->
 
 def test_an_unverified_decisive_claim_may_be_the_one_that_vetoes() -> None:
     findings = [YES] * 19 + [ClaimFinding(None, 3, LOST)]
-    outcome = decide_support(findings, weights=EQUAL)
+    outcome = decide_support(findings, ShareRule(weights=EQUAL))
     assert isinstance(outcome, Unscored)
     assert "a decisive claim among them" in outcome.message
-    assert decide_support(findings, weights=EQUAL, decisive="weight").value == 1.0
+    assert decide_support(findings, ShareRule(weights=EQUAL, decisive="weight")).value == 1.0
 
 
 def test_strictly_a_decisive_claim_that_is_not_addressed_decides_too() -> None:
     findings = [YES] * 8 + [ClaimFinding("not_addressed", 3)]
-    assert decide_support(findings).value == 1.0
-    assert decide_support(findings, decisive="strict").value == 0.0
+    assert decide_support(findings, ShareRule()).value == 1.0
+    assert decide_support(findings, ShareRule(decisive="strict")).value == 0.0
 
 
 def test_a_contradicted_decisive_claim_decides_although_another_is_open() -> None:
     findings = [YES] * 8 + [ClaimFinding("contradicted", 3), OPEN]
-    assert decide_support(findings, weights=EQUAL).value == 0.0
+    assert decide_support(findings, ShareRule(weights=EQUAL)).value == 0.0
 
 
 FINDINGS = st.lists(
@@ -123,14 +123,14 @@ def test_a_decision_holds_whatever_the_unverified_claims_were(
     findings: list[ClaimFinding], denominator: str, decisive: str
 ) -> None:
     rule = {"denominator": denominator, "decisive": decisive, "minimum_verified": 0.0}
-    outcome = decide_support(findings, **rule)
+    outcome = decide_support(findings, ShareRule(**rule))
     open_ones = [place for place, each in enumerate(findings) if each.verdict is None]
     results = set()
     for verdicts in product(VERDICTS, repeat=len(open_ones)):
         filled = list(findings)
         for place, verdict in zip(open_ones, verdicts, strict=True):
             filled[place] = ClaimFinding(verdict, findings[place].importance)
-        then = decide_support(filled, **rule)
+        then = decide_support(filled, ShareRule(**rule))
         results.add(then.value if isinstance(then, Score) else None)
     if isinstance(outcome, Score):
         # A veto of a claim that was verified decides although the share of what is left may be undefined.

@@ -21,7 +21,7 @@ from tests.processes import kill, start, wait_until
 from tests.studies.running import manifest_of, records_of, run_without_report, votes_of
 
 from medjury.intake.cases import case_to_row
-from medjury.judging import ClaimsBody, claim_statistics
+from medjury.judging import ClaimsBody, ClaimStatistics
 
 Write = Callable[..., Path]
 
@@ -70,7 +70,9 @@ def test_one_line_turns_a_judge_into_decompose_then_verify(by_claims: Write, ser
     assert {each["kind"] for each in records_of(study)} == {"claims"}
     spent = sum(each["cost"] for body in bodies for each in body["steps"])
     assert spent == pytest.approx(told["cost"])
-    found = claim_statistics(map(ClaimsBody.model_validate, bodies))
+    found = ClaimStatistics()
+    for body in bodies:
+        found.note(ClaimsBody.model_validate(body))
     assert found.claims == sum(len(each.claims) for each in CASES)
     assert found.range == (2, 6)
     assert found.count("contradicted", 3) == 3

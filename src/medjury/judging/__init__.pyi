@@ -20,12 +20,11 @@ from ._by_case import ByCase as ByCase
 from ._claims.prompts import CLAIM_LABELS as CLAIM_LABELS
 from ._claims.prompts import ClaimLabelName as ClaimLabelName
 from ._claims.rater import Claims as Claims
-from ._claims.rater import ShareRule as ShareRule
 from ._claims.records import ClaimsBody as ClaimsBody
 from ._claims.records import ClaimStatistics as ClaimStatistics
 from ._claims.records import RecordedClaim as RecordedClaim
 from ._claims.records import claim_cases as claim_cases
-from ._claims.records import claim_statistics as claim_statistics
+from ._claims.share import ShareRule as ShareRule
 from ._claims.steps import ClaimReading as ClaimReading
 from ._claims.worked import CLAIM_EXAMPLES as CLAIM_EXAMPLES
 from ._claims.worked import WorkedClaim as WorkedClaim

@@ -120,6 +120,7 @@ on several places. Every quotation is looked up in the text: one that does not o
 negation out, makes the verdict void. For "{unquoted}" give no quotation."""
 
 _LIST_FORM = {"claims": [{"quote": "...", "claim": "...", "importance": 2}]}
+_TEXT = {"type": "string"}
 _VERDICT_FORM = {"number": 1, "explanation": "<one sentence>", "verdict": "", "evidence": ["<quotation>"]}
 
 
@@ -207,27 +208,22 @@ def complaint(problems: Mapping[int, str], labels: Labels = OURS) -> str:
 def listing_schema(importances: Sequence[int], most: int | None = None) -> Mapping[str, Any]:
     """`most` bounds the list for endpoints that decode by the schema; where it is not set, the keyword that not
     every endpoint knows is not sent."""
-    item = _closed(
-        quote={"type": "string"},
-        claim={"type": "string"},
-        importance={"type": "integer", "enum": list(importances)},
-    )
+    grade = {"type": "integer", "enum": list(importances)}
+    item = closed_object({"quote": _TEXT, "claim": _TEXT, "importance": grade})
     bound = {} if most is None else {"maxItems": most}
-    return _closed(claims={"type": "array", "items": item, **bound})
+    return closed_object({"claims": {"type": "array", "items": item, **bound}})
 
 
 def verifying_schema(numbers: Sequence[int], labels: Labels = OURS) -> Mapping[str, Any]:
-    return _closed(
-        verdicts={
-            "type": "array",
-            "items": _closed(
-                number={"type": "integer", "enum": list(numbers)},
-                explanation={"type": "string"},
-                verdict={"type": "string", "enum": list(labels.verdicts)},
-                evidence={"type": "array", "items": {"type": "string"}},
-            ),
+    item = closed_object(
+        {
+            "number": {"type": "integer", "enum": list(numbers)},
+            "explanation": _TEXT,
+            "verdict": {"type": "string", "enum": list(labels.verdicts)},
+            "evidence": {"type": "array", "items": _TEXT},
         }
     )
+    return closed_object({"verdicts": {"type": "array", "items": item}})
 
 
 def _whole(task: str, form: object) -> str:
@@ -238,7 +234,3 @@ def _whole(task: str, form: object) -> str:
 def _headed(source: Source) -> str:
     facts = f" ({source.label})" if source.label else ""
     return f"[{source.id}]{facts}\n{source.text}"
-
-
-def _closed(**properties: Any) -> dict[str, Any]:
-    return closed_object(properties)

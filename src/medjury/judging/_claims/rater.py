@@ -36,10 +36,8 @@ from medjury.judging._claims.prompts import (
 )
 from medjury.judging._claims.records import record_of
 from medjury.judging._claims.share import (
-    WEIGHTS,
     ClaimFinding,
-    Decisive,
-    Denominator,
+    ShareRule,
     decide_support,
     support_share,
     worst_claim,
@@ -75,17 +73,6 @@ GRADES: Mapping[Measure, Mapping[int, int]] = {
     "unsupported": {1: 1, 2: 2, 3: 3},
     "omitted": {1: 0, 2: 1, 3: 2},
 }
-
-
-@dataclass(frozen=True, slots=True)
-class ShareRule:
-    """How verdicts become "concordant": see `decide_support`."""
-
-    threshold: float = 0.8
-    denominator: Denominator = "addressed"
-    weights: Mapping[int, float] = field(default_factory=lambda: dict(WEIGHTS))
-    decisive: Decisive = "veto"
-    minimum_verified: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,15 +306,7 @@ class Claims(PlainRater):
                     failure.reason, f"verifying claim {number} of {len(findings)}: {failure.message}"
                 )
         if measure == "support":
-            rule = self.rule
-            outcome = decide_support(
-                findings,
-                threshold=rule.threshold,
-                denominator=rule.denominator,
-                weights=rule.weights,
-                decisive=rule.decisive,
-                minimum_verified=rule.minimum_verified,
-            )
+            outcome = decide_support(findings, self.rule)
         else:
             outcome = worst_claim(findings, GRADES[measure])
         return with_claims(outcome, checked, listed if measure == "omitted" else None)

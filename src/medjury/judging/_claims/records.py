@@ -13,33 +13,16 @@ from medjury.intake.cases import Case, ChatMessage, Note
 from medjury.judging._claims.listing import Claim
 from medjury.judging._claims.share import VERDICTS, Support, Verdict
 from medjury.judging._claims.steps import Listed, Verified
-from medjury.judging._claims.verifying import Checked
-from medjury.judging._quotations import Place
+from medjury.judging._claims.verifying import (
+    Checked,
+    RecordedEvidence,
+    RecordedPlace,
+    RefusedEvidence,
+    recorded_place,
+)
 from medjury.judging._retrieval import Hit
 from medjury.models import Answer
 from medjury.store.runs import Body, Record, RecordedFailure, RecordedOutcome, RunPart
-
-
-class RecordedPlace(RunPart):
-    """Where a quotation was found in its text."""
-
-    start: int
-    end: int
-    found: Literal["exactly", "closely"] = "exactly"
-    similarity: float = 1.0
-
-
-class RecordedEvidence(RunPart):
-    quote: str
-    source: str = ""
-    place: RecordedPlace | None = None
-
-
-class RefusedEvidence(RunPart):
-    """A quotation that is no evidence, and why; "" where the verdict came without any."""
-
-    quote: str
-    why: str = ""
 
 
 class SeenPassage(RunPart):
@@ -141,7 +124,7 @@ def record_of(
             weight=weights[claim.importance],
             quote=claim.quote,
             source=claim.source,
-            place=_place(claim.place),
+            place=None if claim.place is None else recorded_place(claim.place),
             stray_numbers=tuple(listed.strays.get(place, ())),
             **({} if verified is None else _verdict(verified.checked[place], verified.seen[place])),
         )
@@ -173,11 +156,8 @@ def _verdict(checked: Checked, seen: Sequence[Hit] | None) -> dict[str, Any]:
     return {
         "verdict": checked.verdict,
         "explanation": checked.explanation,
-        "evidence": tuple(
-            RecordedEvidence(quote=each.quote, source=each.source, place=_place(each.place))
-            for each in checked.evidence
-        ),
-        "invented": tuple(RefusedEvidence(quote=each.quote, why=each.why) for each in checked.invented),
+        "evidence": checked.evidence,
+        "invented": checked.invented,
         "told": checked.asked_again,
         "first_verdict": checked.first_verdict,
         "failure": RecordedFailure.of(checked.failure),
@@ -204,13 +184,6 @@ def _seen(hits: Sequence[Hit] | None) -> Literal["whole"] | tuple[SeenPassage, .
 
 def _slight(claim: Claim, **repeats: int) -> SlightClaim:
     return SlightClaim(claim=claim.text, importance=claim.importance, source=claim.source, **repeats)
-
-
-def _place(place: Place | None) -> RecordedPlace | None:
-    if place is None:
-        return None
-    found: Literal["exactly", "closely"] = "exactly" if place.exact else "closely"
-    return RecordedPlace(start=place.start, end=place.end, found=found, similarity=round(place.similarity, 4))
 
 
 UNVERIFIED = "unverified"
@@ -281,14 +254,6 @@ class ClaimStatistics:
         """Their share of all claims (of that importance); the four shares sum to 1."""
         whole = sum(self.count(name, importance) for name in (*VERDICTS, UNVERIFIED))
         return self.count(verdict, importance) / whole if whole else None
-
-
-def claim_statistics(bodies: Iterable[ClaimsBody]) -> ClaimStatistics:
-    """Count the records of ratings by claims."""
-    found = ClaimStatistics()
-    for body in bodies:
-        found.note(body)
-    return found
 
 
 def claim_cases(cases: Iterable[Case], records: Iterable[Record[ClaimsBody]]) -> Iterator[Case]:

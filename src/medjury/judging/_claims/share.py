@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Literal
 
@@ -23,6 +23,17 @@ _VETO: Mapping[Decisive, tuple[Verdict, ...]] = {
 }
 WEIGHTS: Mapping[int, float] = {1: 1.0, 2: 2.0, 3: 4.0}
 DECISIVE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ShareRule:
+    """How verdicts become "concordant": see `decide_support`."""
+
+    threshold: float = 0.8
+    denominator: Denominator = "addressed"
+    weights: Mapping[int, float] = field(default_factory=lambda: dict(WEIGHTS))
+    decisive: Decisive = "veto"
+    minimum_verified: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,49 +88,41 @@ def support_share(
     )
 
 
-def decide_support(
-    findings: Sequence[ClaimFinding],
-    *,
-    threshold: float = 0.8,
-    denominator: Denominator = "addressed",
-    weights: Mapping[int, float] = WEIGHTS,
-    decisive: Decisive = "veto",
-    minimum_verified: float = 0.5,
-) -> Outcome:
+def decide_support(findings: Sequence[ClaimFinding], rule: ShareRule) -> Outcome:
     """1 where the share reaches the threshold, else 0. With `veto` a contradicted decisive claim makes it 0
     whatever the share, with `strict` also one that is not addressed. Claims that could not be verified leave a
     decision only where it would be the same whatever they were, and where `minimum_verified` of the claims were
     verified.
 
     >>> found = [ClaimFinding("supported", 1)] * 9 + [ClaimFinding("contradicted", 3)]
-    >>> decide_support(found, weights={1: 1, 3: 1}).value
+    >>> decide_support(found, ShareRule(weights={1: 1, 3: 1})).value
     0.0
     """
-    found = support_share(findings, denominator=denominator, weights=weights)
-    summary = _summary(found, denominator)
+    found = support_share(findings, denominator=rule.denominator, weights=rule.weights)
+    summary = _summary(found, rule.denominator)
     missing = found.counts["unverified"]
     if not findings:
         return Unscored(Reason.MISSING, "no claim that could be verified was found")
     if found.low is None or found.high is None or (found.share is None and not missing):
         return Unscored(Reason.MISSING, f"{summary}: no claim is left to take a share of")
-    if Fraction(len(findings) - missing, len(findings)) < Fraction(str(minimum_verified)):
+    if Fraction(len(findings) - missing, len(findings)) < Fraction(str(rule.minimum_verified)):
         return Unscored(reason_of(findings), f"{summary}; too few claims could be verified")
     key = [each for each in findings if each.importance == DECISIVE]
-    vetoes = sum(each.verdict in _VETO[decisive] for each in key)
-    feared = decisive != "weight" and any(each.verdict is None for each in key)
+    vetoes = sum(each.verdict in _VETO[rule.decisive] for each in key)
+    feared = rule.decisive != "weight" and any(each.verdict is None for each in key)
     if vetoes:
         return Score(0.0, f"{summary}; {_claims(vetoes, 'decisive claim')} not upheld, which decides")
-    limit = Fraction(str(threshold))
+    limit = Fraction(str(rule.threshold))
     worst = found.low >= limit and not feared
     best = found.high >= limit
     if worst != best:
         return Unscored(
             reason_of(findings),
             f"{summary}; with the unverified claims it may lie between {float(found.low):.2f} and "
-            f"{float(found.high):.2f}, so that {threshold:g} cannot be decided"
+            f"{float(found.high):.2f}, so that {rule.threshold:g} cannot be decided"
             + (", a decisive claim among them" if feared else ""),
         )
-    return Score(float(best), f"{summary}; {'at least' if best else 'below'} {threshold:g}")
+    return Score(float(best), f"{summary}; {'at least' if best else 'below'} {rule.threshold:g}")
 
 
 def worst_claim(findings: Sequence[ClaimFinding], grades: Mapping[int, int]) -> Outcome:

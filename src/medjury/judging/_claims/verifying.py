@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from medjury.instruments import TRANSIENT, Reason, Unscored
 from medjury.intake.cases import Case, clean_text
@@ -15,23 +15,29 @@ from medjury.judging._claims.share import ClaimFinding, Verdict
 from medjury.judging._quotations import Place, Source, check_evidence
 from medjury.judging._rows import first_failure
 from medjury.models import Gate, Message
+from medjury.store.runs import RunPart
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """A quotation that occurs: in which source, and where."""
+class RecordedPlace(RunPart):
+    """Where a quotation was found in its text."""
 
+    start: int
+    end: int
+    found: Literal["exactly", "closely"] = "exactly"
+    similarity: float = 1.0
+
+
+class RecordedEvidence(RunPart):
     quote: str
-    source: str
-    place: Place
+    source: str = ""
+    place: RecordedPlace | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Invented:
+class RefusedEvidence(RunPart):
     """A quotation that is no evidence, and why; "" where the verdict came without any."""
 
     quote: str
-    why: str
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +48,8 @@ class Checked:
     claim: Claim
     verdict: Verdict | None
     explanation: str = ""
-    evidence: tuple[Evidence, ...] = ()
-    invented: tuple[Invented, ...] = ()
+    evidence: tuple[RecordedEvidence, ...] = ()
+    invented: tuple[RefusedEvidence, ...] = ()
     asked_again: bool = False
     first_verdict: Verdict | None = None
     failure: Unscored | None = None
@@ -165,14 +171,15 @@ def _second(
 def _check(claim: Claim, said: _Said, shown: Sequence[Source], closeness: float) -> Checked:
     if said.verdict == "not_addressed":  # nothing to quote; what was quoted all the same shows nothing
         return Checked(claim, said.verdict, said.explanation, first_verdict=said.verdict)
-    evidence: list[Evidence] = []
-    invented = [] if said.quotes else [Invented("", "it quotes nothing")]
+    evidence: list[RecordedEvidence] = []
+    invented = [] if said.quotes else [RefusedEvidence(quote="", why="it quotes nothing")]
     for quote in said.quotes:
         found = check_evidence(quote, shown, closeness)
         if isinstance(found, str):
-            invented.append(Invented(quote, found))
+            invented.append(RefusedEvidence(quote=quote, why=found))
         else:
-            evidence.append(Evidence(quote, *found))
+            source, place = found
+            evidence.append(RecordedEvidence(quote=quote, source=source, place=recorded_place(place)))
     if invented:
         failure = Unscored(
             Reason.UNFOUNDED, f"{said.verdict}, but the evidence was refused: {invented[0].why}"
@@ -187,6 +194,11 @@ def _check(claim: Claim, said: _Said, shown: Sequence[Source], closeness: float)
             failure=failure,
         )
     return Checked(claim, said.verdict, said.explanation, tuple(evidence), first_verdict=said.verdict)
+
+
+def recorded_place(place: Place) -> RecordedPlace:
+    found: Literal["exactly", "closely"] = "exactly" if place.exact else "closely"
+    return RecordedPlace(start=place.start, end=place.end, found=found, similarity=round(place.similarity, 4))
 
 
 def _problem(checked: Checked) -> str:
