@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby, pairwise
 from operator import attrgetter
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -15,7 +17,7 @@ from hypothesis import strategies as st
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Outcome, Reason, load_instrument
 from medjury.judging import Claims, Judge, Jury, Speaker
-from medjury.judging._jury_rows import aggregate, derived
+from medjury.judging._jury_rows import Following
 from medjury.judging._jury_rule import Rule, combine
 from medjury.models import Scripted
 from medjury.store.ratings import Rating, rating_blocks
@@ -29,17 +31,24 @@ def row(rater: str, dimension: str, score: float | None, *, repeat: int = 0, ite
     )  # fmt: skip
 
 
+def of_jury(votes: Iterable[Rating], **settings: Any) -> list[Rating]:
+    """The rows of a jury of the judges `a` and `b`."""
+    instrument = load_instrument("diagnosis")
+    judges = [Judge(Scripted("", name=name), instrument, seed=place) for place, name in enumerate("ab")]
+    return [each for each in Jury(judges, **settings).ratings(votes) if each.rater == "jury"]
+
+
 def test_repeats_become_one_vote_before_judges_are_counted() -> None:
     votes = [row("a", "risk", score, repeat=index) for index, score in enumerate((1, 1, 5))]
     votes += [row("b", "risk", score, repeat=index) for index, score in enumerate((3, 3, 3))]
-    (jury,) = aggregate(votes, judges=["a", "b"], repeats=3, rule="median")
+    jury = next(each for each in of_jury(votes, repeats=3, rule="median") if each.dimension == "risk")
     assert jury.score == 2.0  # median of the judges' medians 1 and 3; the median of all six would be 3
     assert jury.rater_kind == "jury" and jury.cost == 0.0
 
 
 def test_the_same_votes_give_the_same_key_in_any_order() -> None:
     votes = [row("a", "risk", 3), row("b", "risk", 4)]
-    (one,), (two,) = (aggregate(order, judges=["a", "b"]) for order in (votes, votes[::-1]))
+    one, two = (of_jury(order)[0] for order in (votes, votes[::-1]))
     assert one.key == two.key and one.score == two.score
 
 
@@ -76,9 +85,11 @@ def test_what_follows_from_clinicians_is_told_of_each_by_name() -> None:
     given = [each if each.rater == "one" else replace(each, rater_kind="clinician") for each in given]
     jury = Jury([Judge(Scripted(["{}"], name="one"), instrument)])
     together = list(jury.ratings(given))
-    assert {each for each in together if each.rater.startswith("dr-")} >= set(
-        derived([each for each in given if each.rater_kind == "clinician"], instrument)
-    )
+    of_clinicians = [each for each in given if each.rater_kind == "clinician"]
+    following = Following(lambda _: [], instrument).blocks(rating_blocks(of_clinicians))
+    assert {each for each in together if each.rater.startswith("dr-")} == {
+        each for block in following for each in block.ratings()
+    }
     alone = [each for _, rows in groupby(given, key=attrgetter("item")) for each in jury.ratings(rows)]
     assert together == alone
     whole = [each for each in together if each.dimension == "safety" and each.rater_kind == "clinician"]

@@ -13,7 +13,6 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
 from medjury.intake.cases import Case
 from medjury.judging import Judge, Jury, judge, run_async
-from medjury.judging._jury_rows import aggregate
 from medjury.models import Request, Scripted
 from medjury.store.ratings._frame import ratings_from_frame
 
@@ -64,7 +63,7 @@ def test_votes_of_two_runs_are_refused(tmp_path: Path) -> None:
         for row in ratings_from_frame(judge([case(text)], jury).filter(rater_kind="judge"))
     ]
     with pytest.raises(MedjuryError, match="votes of different runs"):
-        list(aggregate(votes, judges=["juror"]))
+        list(jury.ratings(votes))
 
 
 async def test_it_works_inside_a_running_loop() -> None:

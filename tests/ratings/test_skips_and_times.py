@@ -9,8 +9,8 @@ import pytest
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
-from medjury.judging._jury_rows import derived
-from medjury.store.ratings import ImportedRatings, Rating, read_ratings
+from medjury.judging._jury_rows import Following
+from medjury.store.ratings import ImportedRatings, Rating, rating_blocks, read_ratings
 
 PDSQI = load_instrument("pdsqi9")
 NAMES = [each.name for each in PDSQI.dimensions]
@@ -50,7 +50,8 @@ def test_composites_are_formed_where_a_part_is_skipped(tmp_path: Path) -> None:
     names = [each.name for each in PDSQI.composites]
     assert names
     file = wide(tmp_path, {"abstraction": 0, "synthesized": ""})
-    rows = list(derived(read(file).ratings, PDSQI))
+    blocks = Following(lambda _: [], PDSQI).blocks(rating_blocks(read(file).ratings))
+    rows = [row for block in blocks for row in block.ratings()]
     made = {row.dimension: row for row in rows if row.dimension in names}
     assert all(made[name].status == "scored" for name in names)
     assert all(row.seconds is None for row in rows), "nobody measured how long a composite took"

@@ -27,7 +27,7 @@ from medjury.judging._strands import (
     whole_answers,
     woven,
 )
-from medjury.store.ratings import RaterKind, Rating, RatingColumns, rating_blocks
+from medjury.store.ratings import RaterKind, RatingColumns
 
 _MOST_KNOWN = 10_000
 _NO_SCORE = Unscored(Reason.MISSING)
@@ -78,13 +78,13 @@ def counts(
     rule: Rule,
     quorum: int | None,
     name: str,
-    dimensions: Collection[str] | None,
+    dimensions: Collection[str],
 ) -> list[Count]:
     """How the votes among the rows on one answer are counted, dimension by dimension."""
     found: dict[str, dict[str, list[int]]] = {}
     those = zip(rows.rater, rows.rater_kind, rows.dimension, strict=True)
     for place, (rater, kind, dimension) in enumerate(those):
-        if kind == "judge" and rater in judges and (dimensions is None or dimension in dimensions):
+        if kind == "judge" and rater in judges and dimension in dimensions:
             found.setdefault(dimension, {}).setdefault(rater, []).append(place)
     for dimension, by_judge in found.items():
         for judge, ballot in by_judge.items():
@@ -193,35 +193,6 @@ class Derivation:
 _MOST_SHAPES = 10_000  # that are remembered of answers' rows; nearly all of a run have the same
 
 
-def aggregate(
-    votes: Iterable[Rating],
-    *,
-    judges: Sequence[str],
-    repeats: int = 1,
-    rule: Rule = "mean",
-    quorum: int | None = None,
-    name: str = "jury",
-    dimensions: Collection[str] | None = None,
-) -> Iterator[Rating]:
-    """One jury row per case and dimension, or of those `dimensions` alone. First each judge's repeats become one
-    vote, then the votes one row.
-
-    Rows must come grouped by item and system, as the store gives them; every vote stays where it was.
-    """
-
-    def count(rows: RatingColumns) -> list[Count]:
-        return counts(rows, judges, repeats, rule, quorum, name, dimensions)
-
-    for block in Following(count).blocks(rating_blocks(votes), given=False):
-        yield from block.ratings()
-
-
-def derived(rows: Iterable[Rating], instrument: Instrument) -> Iterator[Rating]:
-    """Reversed dimensions and composites of every rater, repeat by repeat. Rows come grouped as above."""
-    for block in Following(lambda _: [], instrument).blocks(rating_blocks(rows), given=False):
-        yield from block.ratings()
-
-
 class Following:
     """What follows from the rows on answers: what a jury counts, and what an instrument derives from that and from
     them. How it does is found out once for all answers of one shape."""
@@ -233,8 +204,8 @@ class Following:
         self._derivation = None if instrument is None else Derivation(instrument)
         self._known: dict[Shape, tuple[list[Count], Places]] = {}
 
-    def blocks(self, rows: Iterable[RatingColumns], *, given: bool = True) -> Iterator[RatingColumns]:
-        """For each answer the rows that were given, or not even these, and those that follow."""
+    def blocks(self, rows: Iterable[RatingColumns]) -> Iterator[RatingColumns]:
+        """For each answer the rows that were given, and those that follow."""
         for block in whole_answers(rows):
             starts = starts_of_answers(block)
             found = shapes(block, starts)
@@ -246,8 +217,8 @@ class Following:
                 if len(found) > 1:
                     own = block.at([row for each in answers for row in range(starts[each], starts[each + 1])])
                 following = self._following(own, form)
-                size = (len(form) if given else 0) + len(following)
-                parts += [woven(own if given else None, form, following)] if size else []
+                size = len(form) + len(following)
+                parts.append(woven(own, form, following))
                 for answer in answers:
                     places[answer] = range(end, end + size)
                     end += size

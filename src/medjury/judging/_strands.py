@@ -99,10 +99,8 @@ def strands_of(block: RatingColumns, form: Shape) -> list[Strand]:
     return [Strand(block, place, len(form)) for place in range(len(form))]
 
 
-def woven(given: RatingColumns | None, form: Shape, following: Sequence[RatingColumns]) -> RatingColumns:
-    """Answer by answer the rows that were given, where they are wanted, and those that follow."""
-    if given is None:
-        return _in_turn(following)
+def woven(given: RatingColumns, form: Shape, following: Sequence[RatingColumns]) -> RatingColumns:
+    """Answer by answer the rows that were given, and those that follow."""
     if given.height == len(form):  # one answer
         return RatingColumns.joined([given, *following])
     return _in_turn([*[given.part(place, step=len(form)) for place in range(len(form))], *following])
