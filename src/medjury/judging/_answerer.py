@@ -63,10 +63,6 @@ class Answerer(PlainRater):
     def models(self) -> Sequence[ChatModel]:
         return (self.speaker.model,)
 
-    @property
-    def groups(self) -> Sequence[tuple[str, ...]]:
-        return ((ANSWER,),)
-
     def settings_hash(self) -> str:
         return self._settings_hash
 

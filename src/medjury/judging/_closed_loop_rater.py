@@ -163,10 +163,6 @@ class ClosedLoop(PlainRater):
         return tuple(dict.fromkeys((self.final.model, self.loop_judge.model, self.writer.model)))
 
     @property
-    def groups(self) -> tuple[tuple[str, ...], ...]:
-        return (tuple(each.name for each in self.instrument.dimensions),)
-
-    @property
     def revises_as(self) -> str:
         """What the jury must know: this rater rates texts of its own, under names with this ending."""
         return self.suffix

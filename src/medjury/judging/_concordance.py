@@ -131,10 +131,6 @@ class Concordance(PlainRater):
         return (self.speaker.model,)
 
     @property
-    def groups(self) -> tuple[tuple[str, ...], ...]:
-        return (tuple(each.name for each in self.instrument.dimensions),)
-
-    @property
     def _compares(self) -> bool:
         return PREFERENCE in self.groups[0]
 

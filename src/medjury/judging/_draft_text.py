@@ -68,15 +68,11 @@ class DraftText:
 def draft_schema(sections: Sequence[str]) -> dict[str, Any]:
     """The JSON schema of a draft with these sections."""
     lists = {
-        "recommendations": _object(recommendation=_TEXT, rationale=_TEXT),
-        "citations": _object(note=_TEXT, quote=_TEXT),
+        "recommendations": closed_object({"recommendation": _TEXT, "rationale": _TEXT}),
+        "citations": closed_object({"note": _TEXT, "quote": _TEXT}),
     }
     shapes = {name: {"type": "array", "items": lists[name]} if name in lists else _TEXT for name in sections}
-    return _object(**shapes)
-
-
-def _object(**properties: Mapping[str, Any]) -> dict[str, Any]:
-    return closed_object(properties)
+    return closed_object(shapes)
 
 
 def answer_form(sections: Sequence[str]) -> str:

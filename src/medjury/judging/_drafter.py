@@ -37,7 +37,7 @@ from medjury.judging._draft_text import (
     read_draft,
 )
 from medjury.judging._fitted import Watched, fit
-from medjury.judging._prompt import text_block
+from medjury.judging._prompt import note_text, text_block
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit, most_prompt, most_question
 from medjury.judging._rows import rows_of
 from medjury.judging._shortening import FITTING_VERSION, Truncation
@@ -150,10 +150,6 @@ class Drafter(PlainRater):
     def models(self) -> Sequence[ChatModel]:
         return (self.speaker.model,)
 
-    @property
-    def groups(self) -> Sequence[tuple[str, ...]]:
-        return ((DRAFT,),)
-
     def settings_hash(self) -> str:
         return self._settings_hash
 
@@ -236,7 +232,7 @@ class Drafter(PlainRater):
             if value := "" if name == "notes" else case.words(name):
                 parts.append(f"{label}:\n{text_block(name, value)}")
         if notes:
-            blocks = [text_block("note", f"Note {note.id}{_facts(note)}:\n{note.text}") for note in notes]
+            blocks = [text_block("note", note_text(note)) for note in notes]
             parts.append(f"Notes ({len(blocks)}):\n" + "\n\n".join(blocks))
         if chosen.labs:
             lines = "\n".join(lab.line() for lab in chosen.labs)
@@ -303,11 +299,6 @@ def _instrument(rules: DraftingRules) -> Instrument:
             Dimension(DRAFT, "Draft", "Whether a draft was written.", grades, may_be_not_applicable=True),
         ),
     )
-
-
-def _facts(note: Note) -> str:
-    facts = [fact for fact in (note.kind, note.date) if fact]
-    return f" ({', '.join(facts)})" if facts else ""
 
 
 # Facts of a case that has no draft: why, and in words. Being part of the case they are part of its ratings' key.

@@ -170,13 +170,9 @@ class DrawnExamples:
         return self._fingerprint
 
     def described(self) -> dict[str, object]:
-        """What a judge says of them in the manifest. The development cases are all that could have been shown to
-        some case: agreement on these proves nothing."""
-        return {"drawn_examples": self.describe(), "development_cases": list(self.split.development)}
-
-    def describe(self) -> dict[str, object]:
-        """For the manifest: how the examples were drawn and from what; no clinical text."""
-        return {
+        """What a judge says of them in the manifest: how they were drawn and from what, no clinical text. The
+        development cases are all that could have been shown to some case: agreement on these proves nothing."""
+        drawn = {
             "shots": self.shots,
             "draw": self.draw,
             "seed": self.seed,
@@ -188,6 +184,7 @@ class DrawnExamples:
             "held_out_cases": self.split.held_out,
             "left_out": dict(self.split.left_out),
         }
+        return {"drawn_examples": drawn, "development_cases": list(self.split.development)}
 
     def _among(self, places: Sequence[int]) -> tuple[WorkedExample, ...]:
         """The examples to show where those at these places may be shown; places are in the order of chance."""

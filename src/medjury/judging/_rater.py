@@ -123,13 +123,18 @@ class Rater(Protocol):
 
 
 class PlainRater:
-    """What a rater is that writes no texts, shortens no records and shares no beginnings: a base for others."""
+    """What a rater is that asks about all dimensions at once, writes no texts, shortens no records and shares no
+    beginnings: a base for others."""
 
     def units(self: Rater, case: Case, repeat: int) -> list[Unit]:
         return make_units(self, case, repeat)
 
     def shared(self, unit: Unit) -> Sequence[Beginning]:
         return ()
+
+    @property
+    def groups(self: Rater) -> Sequence[tuple[str, ...]]:
+        return (tuple(each.name for each in self.instrument.dimensions),)
 
     @property
     def revises_as(self) -> str:

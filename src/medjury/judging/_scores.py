@@ -103,10 +103,6 @@ class ScoresJudge(PlainRater):
     def models(self) -> Sequence[ChatModel]:
         return ()
 
-    @cached_property
-    def groups(self) -> tuple[tuple[str, ...], ...]:
-        return (tuple(each.name for each in self.instrument.dimensions),)
-
     def settings_hash(self) -> str:
         return self._settings_hash
 

@@ -150,7 +150,7 @@ def _in_time(notes: Sequence[Note]) -> tuple[list[Note], Literal["date", "positi
 
 
 def _order_of_going(notes: list[Part], keep: Keep) -> list[Part]:
-    """The notes, or turns, in the order in which they are left out; the last is the one that is kept longest."""
+    """The notes, turns or pieces in the order in which they are left out; the last is the one kept longest."""
     if keep == "newest":
         return notes
     if keep == "oldest":
@@ -163,13 +163,8 @@ def _keep_part(text: str, keep: Keep, tokens: int) -> tuple[str, int] | None:
     """The text with at least so many tokens fewer, cut between sentences, and how many characters were left
     out; None where no sentence would be left."""
     pieces = _pieces(text)
-    order = {
-        "newest": list(range(len(pieces))),
-        "oldest": list(range(len(pieces)))[::-1],
-        "both_ends": sorted(range(len(pieces)), key=lambda place: abs(place - (len(pieces) - 1) / 2)),
-    }[keep]
     gone: set[int] = set()
-    for place in order:
+    for place in _order_of_going(list(range(len(pieces))), keep):
         if tokens <= 0:
             break
         tokens -= cautious_tokens(pieces[place])
