@@ -21,7 +21,8 @@ from tests.stoppable_postgres import end, own_server, own_url, start  # noqa: F4
 
 from medjury.instruments import Score
 from medjury.panel import Panel, PanelDatabase, make_app
-from medjury.panel._access import Role, check_trail, trail_entries
+from medjury.panel._access import Role
+from medjury.panel._access._trail import check_trail, trail_entries
 from medjury.panel._design import rounds
 from medjury.panel._rating import latest_answers
 

@@ -12,9 +12,10 @@ from fastapi import APIRouter, Depends, FastAPI
 from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
 
 from medjury.panel import Panel, make_app
-from medjury.panel._access import Form, Role, anyone, form_of
-from medjury.panel._access._forms import LARGEST_BODY
+from medjury.panel._access import Form, Role
+from medjury.panel._access._forms import LARGEST_BODY, form_of
 from medjury.panel._access._sign_in import own_path
+from medjury.panel._access._visitors import anyone
 
 EXPECTED = {
     "x-content-type-options": "nosniff",

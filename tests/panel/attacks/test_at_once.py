@@ -16,8 +16,9 @@ from tests.panel.visitors import sign_in
 from medjury.cli import main
 from medjury.panel import make_app, open_panel
 from medjury.panel._access import Role
-from medjury.panel._exchange import _including, include
+from medjury.panel._exchange import _including
 from medjury.panel._exchange import _including as _one_at_a_time
+from medjury.panel._exchange._including import include
 from medjury.studies import RatedStudy
 from medjury.tables import open_run
 

@@ -19,10 +19,12 @@ from medjury.foundation.errors import MedjuryError
 from medjury.panel import make_app, open_panel
 from medjury.panel._access import Role
 from medjury.panel._design import join, leave, set_state
-from medjury.panel._exchange import collect, include
+from medjury.panel._exchange import collect
+from medjury.panel._exchange._including import include
 from medjury.panel._live._pages import agreement_so_far, table_of
-from medjury.panel._meeting import open_meeting
-from medjury.panel._rating import history, latest_answers
+from medjury.panel._meeting._differences import open_meeting
+from medjury.panel._rating import latest_answers
+from medjury.panel._rating._stored_answers import history
 from medjury.panel._tables import assignments_table, items_table
 
 JUDGE = 'judges:\n  - {{kind: openai, name: juror, url: "{url}", model: m}}\nhumans: panel\n'

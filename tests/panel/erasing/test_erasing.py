@@ -36,11 +36,12 @@ from medjury.panel import (
     save_ratings,
     save_references,
 )
-from medjury.panel._access import Role, check_trail, trail, trail_entries
+from medjury.panel._access import Role, trail
+from medjury.panel._access._trail import check_trail, trail_entries
 from medjury.panel._design import outcome_row
-from medjury.panel._erasing import choice_of, erase
-from medjury.panel._erasing._pages import _rows
-from medjury.panel._exchange import bring_in, collect
+from medjury.panel._erasing._pages import _rows, choice_of, erase
+from medjury.panel._exchange import collect
+from medjury.panel._exchange._files import bring_in
 from medjury.panel._exchange._including import write_ratings_file
 from medjury.panel._meeting import set_up_references
 from medjury.panel._tables import (

@@ -15,7 +15,8 @@ from tests.panel.rounds import NOON
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason, Score, Unscored
-from medjury.panel._exchange import FORMATS, Collected, bring_in, collect, ratings_frame
+from medjury.panel._exchange import Collected, collect, ratings_frame
+from medjury.panel._exchange._files import FORMATS, bring_in
 from medjury.panel._exchange._including import refuse_changed
 from medjury.store.ratings import read_ratings
 

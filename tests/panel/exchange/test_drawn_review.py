@@ -25,8 +25,8 @@ from medjury.panel import Panel, make_app
 from medjury.panel._access import RECONCILED
 from medjury.panel._design import set_state
 from medjury.panel._exchange import collect
-from medjury.panel._meeting import meeting_items, open_meeting
-from medjury.panel._meeting._differences import rated_items
+from medjury.panel._meeting._differences import open_meeting, rated_items
+from medjury.panel._meeting._items import meeting_items
 from medjury.panel._meeting._settling import confirm, propose, read_settled
 from medjury.studies._study.rated import read_queue
 from medjury.tables import open_run, rating_table

@@ -10,7 +10,8 @@ from tests.panel.rounds import NOON, SYSTEMS, Clock, write_study
 from medjury.panel import Panel, open_panel_database
 from medjury.panel._access import Person, Role, add_person
 from medjury.panel._design import set_up
-from medjury.panel._meeting import make_panel, set_up_references
+from medjury.panel._meeting import set_up_references
+from medjury.panel._meeting._reference import make_panel
 
 SETTINGS = "panel: {references: {show: [history, tests], routine: ward}}\n"
 ROUTINE = "Ward: numbat pneumonia"

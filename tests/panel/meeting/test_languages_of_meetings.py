@@ -21,16 +21,11 @@ from medjury.panel import Panel, make_app, open_panel_database
 from medjury.panel import _language as languages
 from medjury.panel._access import Role
 from medjury.panel._design import set_state, set_up
-from medjury.panel._meeting import (
-    close_meeting,
-    make_panel,
-    meeting_items,
-    meeting_of,
-    open_meeting,
-    panel_references,
-    set_up_references,
-)
-from medjury.panel._meeting._reference import work_of_person
+from medjury.panel._meeting import set_up_references
+from medjury.panel._meeting._differences import close_meeting, meeting_of, open_meeting
+from medjury.panel._meeting._items import meeting_items
+from medjury.panel._meeting._reference import make_panel, work_of_person
+from medjury.panel._meeting._reference_files import panel_references
 
 STUDY = """\
 panel:

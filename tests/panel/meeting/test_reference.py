@@ -18,13 +18,7 @@ from medjury.instruments import Score
 from medjury.intake.cases import read_cases
 from medjury.panel._access import Person
 from medjury.panel._design import form_of_instrument, read_form
-from medjury.panel._meeting import (
-    make_panel,
-    panel_references,
-    panel_scores,
-    set_up_references,
-    write_references,
-)
+from medjury.panel._meeting import panel_scores, set_up_references, write_references
 from medjury.panel._meeting._reference import ROUTINE as ROUTINE_PART
 from medjury.panel._meeting._reference import (
     TOGETHER,
@@ -32,11 +26,13 @@ from medjury.panel._meeting._reference import (
     alone,
     begin_meeting,
     go_on,
+    make_panel,
     shown_of_work,
     work_by_code,
     work_of_person,
     write,
 )
+from medjury.panel._meeting._reference_files import panel_references
 from medjury.panel._meeting._settling import Overtaken
 from medjury.panel._tables import reference_entries_table
 

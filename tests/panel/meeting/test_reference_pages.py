@@ -16,8 +16,8 @@ from tests.panel.visitors import Visitor, sign_in
 from medjury.cli import main
 from medjury.panel import Panel, make_app, open_panel, open_panel_database
 from medjury.panel._access import Role
-from medjury.panel._meeting import make_panel, set_up_references
-from medjury.panel._meeting._reference import work_of_person
+from medjury.panel._meeting import set_up_references
+from medjury.panel._meeting._reference import make_panel, work_of_person
 
 WORDS = {"primary": "Embolism", "secondary": "", "differential": "Pneumonia", "reasoning": "D-dimer"}
 

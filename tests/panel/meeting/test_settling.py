@@ -18,16 +18,16 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored, load_instrument
 from medjury.panel._access import Person
 from medjury.panel._design import Read, set_state
-from medjury.panel._meeting import (
-    MeetingItem,
-    ReconciledLabel,
+from medjury.panel._meeting import reconciled_labels
+from medjury.panel._meeting._differences import (
     close_meeting,
-    meeting_items,
+    differing,
+    differs,
     meeting_of,
     open_meeting,
-    reconciled_labels,
+    rated_items,
 )
-from medjury.panel._meeting._differences import differing, differs, rated_items
+from medjury.panel._meeting._items import MeetingItem, ReconciledLabel, meeting_items
 from medjury.panel._meeting._settling import Overtaken, confirm, decide, do_not_agree, propose, read_settled
 from medjury.panel._tables import answers_table, decisions_table, proposals_table
 

@@ -11,9 +11,12 @@ from tests.panel.rounds import NOON, set_up_panel
 from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.instruments import Score
-from medjury.panel._design import Work, assignment_of, join, places
-from medjury.panel._rating import Entry, NotSaved, Saved, add_version, history, latest_answers
+from medjury.panel._design import assignment_of, join, places
+from medjury.panel._design._assignments import Work
+from medjury.panel._rating import latest_answers
 from medjury.panel._rating._course import standing
+from medjury.panel._rating._saving import Entry, NotSaved, Saved, add_version
+from medjury.panel._rating._stored_answers import history
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as some
 
-from medjury.panel._rating import differences
+from medjury.panel._rating._case_page import differences
 
 
 def marked(pieces: list[object]) -> list[str]:

@@ -23,7 +23,7 @@ from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 from medjury.panel import invitation_link, open_panel
 from medjury.panel._access import people
 from medjury.panel._design import assignment_of
-from medjury.panel._rating import history
+from medjury.panel._rating._stored_answers import history
 
 KILLS = 2
 WAIT_SECONDS = 60

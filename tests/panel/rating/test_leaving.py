@@ -15,7 +15,8 @@ from tests.panel.served import served
 
 from medjury.panel import Panel
 from medjury.panel._design import rounds
-from medjury.panel._rating import history, latest_answers
+from medjury.panel._rating import latest_answers
+from medjury.panel._rating._stored_answers import history
 from medjury.panel._tables import assignments_table
 
 SOON = 50  # milliseconds, far less than a pause in typing

@@ -20,7 +20,8 @@ from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.instruments import Reason, Score, Unscored
 from medjury.panel._design import assignment_of, rounds, set_state
-from medjury.panel._rating import RatedAnswer, Version, _saving, history, latest_answers, progress
+from medjury.panel._rating import RatedAnswer, _saving, latest_answers
+from medjury.panel._rating._stored_answers import Version, history, progress
 from medjury.panel._tables import answers_table
 
 MakePanel = Callable[..., FastAPI]

@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection
 from tests.panel.rounds import NOON, Clock, set_up_panel
 
 from medjury.panel import PanelDatabase
-from medjury.panel._design import Work
+from medjury.panel._design._assignments import Work
 from medjury.panel._rating._saving import _row, looked, note_opened, note_saved, note_sign_of_life
 
 IDLE = 180.0

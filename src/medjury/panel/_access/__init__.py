@@ -7,7 +7,7 @@ something reads its body with `Depends(form_of)`. A route that does not cannot b
 from __future__ import annotations
 
 from medjury.panel._access._api_keys import api_access
-from medjury.panel._access._forms import Form, SentFile, SentForm, form_of
+from medjury.panel._access._forms import Form, SentForm
 from medjury.panel._access._guard import guard
 from medjury.panel._access._joining import invite, join_address
 from medjury.panel._access._pages import NAVIGATION, routes
@@ -22,56 +22,27 @@ from medjury.panel._access._people import (
     people,
     person_named,
 )
-from medjury.panel._access._trail import (
-    TrailEntry,
-    about_in_words,
-    check_trail,
-    erased_among,
-    erased_at,
-    note_erasure,
-    trail,
-    trail_entries,
-    trail_text,
-)
-from medjury.panel._access._visitors import (
-    Adjudicator,
-    Anyone,
-    Claim,
-    Coordinator,
-    Rater,
-    Whoever,
-    anyone,
-    claimed_by,
-    person_with,
-    signed_in,
-)
+from medjury.panel._access._trail import erased_among, erased_at, note_erasure, trail, trail_text
+from medjury.panel._access._visitors import Adjudicator, Claim, Coordinator, Rater, claimed_by, person_with
 
 __all__ = [
     "NAVIGATION",
     "NOBODYS_NAMES",
     "RECONCILED",
     "Adjudicator",
-    "Anyone",
     "Claim",
     "Coordinator",
     "Form",
     "Person",
     "Rater",
     "Role",
-    "SentFile",
     "SentForm",
-    "TrailEntry",
-    "Whoever",
-    "about_in_words",
     "add_person",
-    "anyone",
     "api_access",
-    "check_trail",
     "claimed_by",
     "compared",
     "erased_among",
     "erased_at",
-    "form_of",
     "guard",
     "invite",
     "join_address",
@@ -81,8 +52,6 @@ __all__ = [
     "person_named",
     "person_with",
     "routes",
-    "signed_in",
     "trail",
-    "trail_entries",
     "trail_text",
 ]

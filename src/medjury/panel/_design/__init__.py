@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from medjury.panel._design._assignments import (
-    Assignment,
-    Work,
-    assignment_of,
-    members,
-    next_code,
-    places,
-)
+from medjury.panel._design._assignments import Assignment, assignment_of, members, next_code, places
 from medjury.panel._design._form import (
     CANNOT_JUDGE,
     LONGEST,
     NOT_APPLICABLE,
-    Choice,
     Compared,
     Question,
     Read,
@@ -27,9 +19,9 @@ from medjury.panel._design._form import (
     said_in,
     share_right,
 )
-from medjury.panel._design._membership import Left, deal, has_joined, join, leave
+from medjury.panel._design._membership import deal, has_joined, join, leave
 from medjury.panel._design._rounds import Round, round_as_set_up, round_by_id, round_named, rounds, set_state
-from medjury.panel._design._setting_up import SetUp, item_count, set_up, waiting_drafts
+from medjury.panel._design._setting_up import item_count, set_up, waiting_drafts
 from medjury.panel._design._shown import Passage
 
 __all__ = [
@@ -37,16 +29,12 @@ __all__ = [
     "LONGEST",
     "NOT_APPLICABLE",
     "Assignment",
-    "Choice",
     "Compared",
-    "Left",
     "Passage",
     "Question",
     "Read",
     "Round",
     "Said",
-    "SetUp",
-    "Work",
     "assignment_of",
     "compare_with_key",
     "deal",

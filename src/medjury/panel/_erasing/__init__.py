@@ -2,14 +2,6 @@
 
 from __future__ import annotations
 
-from medjury.panel._erasing._pages import (
-    Choice,
-    ErasedFromPanel,
-    choice_of,
-    erase,
-    erase_from_panel,
-    routes,
-    would_go,
-)
+from medjury.panel._erasing._pages import erase_from_panel, routes
 
-__all__ = ["Choice", "ErasedFromPanel", "choice_of", "erase", "erase_from_panel", "routes", "would_go"]
+__all__ = ["erase_from_panel", "routes"]
