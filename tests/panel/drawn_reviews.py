@@ -16,7 +16,7 @@ from medjury.cli import main
 from medjury.panel import PanelDatabase, open_panel_database
 from medjury.panel._access import Person, Role, add_person
 from medjury.panel._design import Round, deal, read_form, rounds, set_up
-from medjury.panel._rating._saving import Entry, Saved, add_version
+from medjury.panel._rating._saving import Entry, add_version
 from medjury.panel._tables import assignments_table, items_table
 from medjury.studies import RatedStudy, load_rated_study
 
@@ -110,6 +110,6 @@ def rate_as_the_clinician(
         read = read_form({"grade.accuracy": str(grade)}, round_.instrument, round_.questions)
         assert not read.problems, read.problems
         entry = Entry(0, read.said, read.comment, read.outcomes)
-        assert add_version(connection, row.id, round_, entry, NOON) == Saved(1)
+        assert add_version(connection, row.id, round_, entry, NOON) == 1
         done = update(assignments_table).where(a.id == row.id, a.finished_at.is_(None))
         connection.execute(done.values(finished_at=NOON.isoformat()))

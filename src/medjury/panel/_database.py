@@ -176,8 +176,6 @@ class PanelDatabase:
     @contextmanager
     def _own_turn(self) -> Iterator[None]:
         """SQLite lets a writer who waits ask again after longer and longer pauses; here the next one is woken."""
-        from sqlalchemy.exc import TimeoutError as WaitedTooLong
-
         if not self._turn.acquire(timeout=WAIT_SECONDS):
             raise WaitedTooLong
         try:

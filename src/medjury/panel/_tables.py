@@ -28,6 +28,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     event,
+    insert,
 )
 
 if TYPE_CHECKING:
@@ -73,6 +74,13 @@ def made(kind: type[_T], row: Row[Any], **others: Any) -> _T:
     """One way to read a row: a dataclass from the columns that bear the names of its fields, and from `others`."""
     own = {each.name: row._mapping[each.name] for each in fields(kind) if each.name in row._mapping}  # type: ignore[arg-type]
     return kind(**{**own, **others})
+
+
+def inserted(connection: Connection, table: Table, **row: Any) -> int:
+    """Add a row; the id that the database gave it."""
+    key = connection.execute(insert(table).values(**row)).inserted_primary_key
+    assert key is not None
+    return int(key[0])
 
 
 def stored(moment: datetime) -> str:

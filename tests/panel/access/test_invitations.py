@@ -100,7 +100,7 @@ def test_of_two_who_use_a_link_at_once_one_gets_in(either_database: PanelDatabas
     def use() -> None:
         ready.wait()
         with either_database.writing() as connection:
-            found.append(use_invitation(connection, secret, clock()))
+            found.append(use_invitation(connection, hash_of(secret), clock()))
 
     threads = [threading.Thread(target=use) for _ in range(6)]
     for thread in threads:

@@ -13,8 +13,7 @@ from tests.panel.visitors import sign_in
 from medjury.panel import make_app
 from medjury.panel._access import Role
 from medjury.panel._exchange import collect
-from medjury.panel._live._drawings import height, time_bars
-from medjury.panel._live._pages import agreement_so_far, table_of
+from medjury.panel._live._pages import agreement_so_far, height, table_of, time_bars
 
 
 def grades(number: int) -> dict[str, tuple[str, str]]:

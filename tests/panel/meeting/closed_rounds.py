@@ -13,7 +13,7 @@ from tests.panel.rounds import NOON, Clock, write_study
 from medjury.panel import Panel, open_panel_database
 from medjury.panel._access import Person, Role, add_person
 from medjury.panel._design import Round, deal, read_form, rounds, set_state, set_up
-from medjury.panel._rating._saving import Entry, Saved, add_version
+from medjury.panel._rating._saving import Entry, add_version
 from medjury.panel._tables import assignments_table, items_table
 
 ONE_SYSTEM = ("zebrafinch-9b",)
@@ -65,7 +65,7 @@ def rate(connection: Connection, persons: Sequence[Person], grades: Sequence[Gra
             own = select(table.c.id).where(table.c.item == item, table.c.person == person.id)
             entry = Entry(0, read.said, read.comment, read.outcomes)
             saved = add_version(connection, connection.execute(own).scalar_one(), round_, entry, NOON)
-            assert saved == Saved(1)
+            assert saved == 1
 
 
 def same(*grades: str, accuracy: Sequence[str] | None = None) -> Grades:

@@ -18,7 +18,7 @@ from medjury.panel._access import Person
 from medjury.panel._design import read_form, set_state
 from medjury.panel._meeting import order_counts, question_replies, write_question_replies
 from medjury.panel._meeting._differences import open_meeting
-from medjury.panel._meeting._question_page import reply
+from medjury.panel._meeting._pages import reply
 from medjury.panel._meeting._questions import QuestionReply, ask_questions, questions_for
 from medjury.panel._meeting._settling import Overtaken
 from medjury.panel._rating._saving import Entry, add_version

@@ -51,6 +51,12 @@ class Form(Mapping[str, str]):
     def all(self, name: str) -> list[str]:
         return [value for each, value in self._fields if each == name]
 
+    def number(self, name: str) -> int:
+        """What a field counts, such as the version that the form was opened with; what is no number is older than
+        anything."""
+        text = self.get(name, "")
+        return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
+
 
 class _FormOf:
     """Reads a form, and refuses one that another site sent in a person's name (403)."""

@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._access._forms import LARGEST_BODY, Form, read_fields
-from medjury.panel._access._secrets import chosen_language, set_visit
+from medjury.panel._access._secrets import cookie_of, set_cookie
 from medjury.panel._access._visitors import SignInFirst, visitor
 from medjury.panel._language import _, begin, marked
 from medjury.panel._look import error_page, page
@@ -133,7 +133,11 @@ class _Guard:
             return
         scope.setdefault("state", {})
         asked = dict(scope["headers"]).get(b"accept-language", b"").decode("latin-1")
-        begin("" if scope["path"].startswith("/api/") else f"{chosen_language(Request(scope))},{asked}")
+        begin(
+            ""
+            if scope["path"].startswith("/api/")
+            else f"{cookie_of(Request(scope), 'language') or ''},{asked}"
+        )
         started = False
 
         async def answer(message: Message) -> None:
@@ -176,7 +180,7 @@ class _Guard:
         added = [(name, value) for name, value in self._headers if name not in names]
         if (secret := scope["state"].get("new_visit")) is not None:
             carrier = Response()
-            set_visit(carrier, self._panel, secret)
+            set_cookie(carrier, self._panel, "visit", secret)
             added += [(name, value) for name, value in carrier.raw_headers if name == b"set-cookie"]
         return [*given, *added]
 

@@ -29,8 +29,6 @@ from medjury.panel._tables import invitations_table, passkeys_table, people_tabl
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
-    from medjury.panel._panel import Panel
-
 
 LASTS = timedelta(days=14)
 
@@ -55,20 +53,10 @@ def withdraw_invitations(connection: Connection, person: Person, now: datetime) 
     )
 
 
-def invited(connection: Connection, secret: str, now: datetime) -> Person | None:
-    """Whom this link invites; None where it was used, withdrawn, is too old or never was one. Looking uses nothing
-    up: mail programs open links before people do."""
-    return _invited(connection, hash_of(secret), now)
-
-
-def use_invitation(connection: Connection, secret: str, now: datetime) -> Person | None:
-    """Use the link up. Of two who try at once, one gets None."""
-    return use_invitation_by_hash(connection, hash_of(secret), now)
-
-
-def use_invitation_by_hash(connection: Connection, hashed: str, now: datetime) -> Person | None:
-    """The same for somebody who showed the link, or proved an address that it was made for, a moment ago."""
-    person = _invited(connection, hashed, now)
+def use_invitation(connection: Connection, hashed: str, now: datetime) -> Person | None:
+    """Use the link up for whoever showed its secret, or proved an address that it was made for. Of two who try at
+    once, one gets None."""
+    person = invited(connection, hashed, now)
     if person is None:
         return None
     changed = connection.execute(
@@ -86,7 +74,7 @@ def open_invitation_of(connection: Connection, email: str, now: datetime) -> str
         .join(people_table, people_table.c.id == invitations_table.c.person)
         .where(people_table.c.email == email, invitations_table.c.ended_at.is_(None))
     ).scalar()
-    return found if found and _invited(connection, found, now) else None
+    return found if found and invited(connection, found, now) else None
 
 
 def open_invitation_until(connection: Connection, person: Person, now: datetime) -> datetime | None:
@@ -100,7 +88,9 @@ def open_invitation_until(connection: Connection, person: Person, now: datetime)
     return read(end) if end and read(end) > now else None
 
 
-def _invited(connection: Connection, hashed: str, now: datetime) -> Person | None:
+def invited(connection: Connection, hashed: str, now: datetime) -> Person | None:
+    """Whom the link with this hash invites; None where it was used, withdrawn, is too old or never was one. Looking
+    uses nothing up: mail programs open links before people do."""
     row = connection.execute(
         select(people_table, invitations_table.c.expires_at)
         .join(people_table, people_table.c.id == invitations_table.c.person)
@@ -145,7 +135,7 @@ def add_join_routes(router: APIRouter, panel: Panel) -> None:
     @router.get("/join/{secret}")
     def invitation(request: Request, secret: str, _: Anyone) -> Response:
         with panel.database.reading() as connection:
-            guest = invited(connection, secret, panel.now())
+            guest = invited(connection, hash_of(secret), panel.now())
         if guest is None:
             return over(request)
         return _join_page(request, guest, secret)
@@ -158,7 +148,7 @@ def add_join_routes(router: APIRouter, panel: Panel) -> None:
         form: SentForm,
     ) -> Response:
         with panel.database.reading() as connection:
-            guest = invited(connection, secret, panel.now())
+            guest = invited(connection, hash_of(secret), panel.now())
         if guest is None:
             return over(request)
         password = form.get("password", "")
@@ -168,7 +158,7 @@ def add_join_routes(router: APIRouter, panel: Panel) -> None:
             return _join_page(request, guest, secret, str(error), 400)
         hashed = hash_password(password)
         with panel.database.writing() as connection:
-            person = use_invitation(connection, secret, panel.now())
+            person = use_invitation(connection, hash_of(secret), panel.now())
             if person is not None:
                 joined(connection, person, "a password", panel.now())
                 set_password(connection, person, hashed)

@@ -30,7 +30,7 @@ from sqlalchemy import select, update
 from medjury.foundation.errors import MedjuryError
 from medjury.models import host_of, is_local
 from medjury.panel._access._forms import SentForm
-from medjury.panel._access._joining import invited, joined, open_invitation_of, over, use_invitation_by_hash
+from medjury.panel._access._joining import invited, joined, open_invitation_of, over, use_invitation
 from medjury.panel._access._people import Person, compared, person_by_id, person_of
 from medjury.panel._access._secrets import form_secret, hash_of, keep_challenge, new_secret, take_challenge
 from medjury.panel._access._sign_in import let_in, own_path
@@ -284,7 +284,7 @@ def add_open_id_routes(router: APIRouter, panel: Panel) -> None:
     @router.post("/join/{secret}/openid")
     def begin_to_join(request: Request, secret: str, visitor: Anyone, form: SentForm) -> Response:
         with panel.database.reading() as connection:
-            if invited(connection, secret, panel.now()) is None:
+            if invited(connection, hash_of(secret), panel.now()) is None:
                 return over(request)
         return _go(request, panel, provider, {"next": "/", "invitation": hash_of(secret)})
 
@@ -342,7 +342,7 @@ def _person(
         return None if row.disabled_at is not None else person_of(row)
     if invitation is None and email is not None:
         invitation = open_invitation_of(connection, email, now)
-    guest = use_invitation_by_hash(connection, invitation, now) if invitation else None
+    guest = use_invitation(connection, invitation, now) if invitation else None
     if guest is None:
         return None
     state = person_by_id(connection, guest.id)

@@ -25,7 +25,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.panel._access._forms import SentForm
 from medjury.panel._access._joining import invited, joined, over, use_invitation
 from medjury.panel._access._people import Person, person_of
-from medjury.panel._access._secrets import form_secret, keep_challenge, new_secret, take_challenge
+from medjury.panel._access._secrets import form_secret, hash_of, keep_challenge, new_secret, take_challenge
 from medjury.panel._access._sign_in import let_in, sign_in_again, too_many_attempts
 from medjury.panel._access._trail import trail
 from medjury.panel._access._visitors import Anyone, Whoever, address_of
@@ -37,8 +37,6 @@ from medjury.panel._tables import passkeys_table, people_table, stored
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
-
-    from medjury.panel._panel import Panel
 
 
 _REFUSED = marked("The passkey was not accepted. Try again, or use another way to sign in.")
@@ -194,7 +192,7 @@ def add_passkey_routes(router: APIRouter, panel: Panel) -> None:
     def join_options(request: Request, secret: str, visitor: Anyone, form: SentForm) -> Response:
         _possible(panel)
         with panel.database.writing() as connection:
-            guest = invited(connection, secret, panel.now())
+            guest = invited(connection, hash_of(secret), panel.now())
             if guest is None:
                 raise HTTPException(404)
             return _json(options_to_create(connection, panel, guest, _browser(request)))
@@ -203,7 +201,7 @@ def add_passkey_routes(router: APIRouter, panel: Panel) -> None:
     def join(request: Request, secret: str, visitor: Anyone, form: SentForm) -> Response:
         try:
             with panel.database.writing() as connection:
-                person = use_invitation(connection, secret, panel.now())
+                person = use_invitation(connection, hash_of(secret), panel.now())
                 if person is not None:
                     joined(connection, person, "a passkey", panel.now())
                     add_passkey(connection, panel, person, _browser(request), form.get("credential", ""))

@@ -45,13 +45,19 @@ def form_token(secret: str) -> str:
 DEVICE_LASTS = timedelta(days=180)  # from the last sign-in on
 
 
+def cookie_of(request: Request, kind: str) -> str | None:
+    """What this browser brought of a kind: its `session`, the `visit` before one, its `device`, or the `language`
+    that somebody chose before they signed in."""
+    return request.cookies.get(_name(request.app.state.panel, kind)) or None
+
+
 def session_secret(request: Request) -> str | None:
-    return request.cookies.get(_name(request.app.state.panel, "session")) or None
+    return cookie_of(request, "session")
 
 
 def set_session(response: Response, panel: Panel, secret: str) -> None:
     """Hand out a new session; the visit before it is over, and so is every form token of it."""
-    _set(response, panel, "session", secret)
+    set_cookie(response, panel, "session", secret)
     _remove(response, panel, "visit")
 
 
@@ -61,7 +67,7 @@ def remove_session(response: Response, panel: Panel) -> None:
 
 def form_secret(request: Request) -> str | None:
     """What the token of a form hangs on: the session, else the visit."""
-    return session_secret(request) or request.cookies.get(_name(request.app.state.panel, "visit")) or None
+    return session_secret(request) or cookie_of(request, "visit")
 
 
 def begin_visit(request: Request) -> str:
@@ -71,35 +77,15 @@ def begin_visit(request: Request) -> str:
     return secret
 
 
-def set_visit(response: Response, panel: Panel, secret: str) -> None:
-    _set(response, panel, "visit", secret)
-
-
-def device_secret(request: Request) -> str | None:
-    return request.cookies.get(_name(request.app.state.panel, "device")) or None
-
-
-def set_device(response: Response, panel: Panel, secret: str) -> None:
-    _set(response, panel, "device", secret, DEVICE_LASTS)
-
-
-def chosen_language(request: Request) -> str:
-    """The language that somebody chose in this browser before they signed in."""
-    return request.cookies.get(_name(request.app.state.panel, "language")) or ""
-
-
-def set_chosen_language(response: Response, panel: Panel, language: str) -> None:
-    _set(response, panel, "language", language)
-
-
 def _name(panel: Panel, kind: str) -> str:
     return f"__Host-medjury-{kind}" if panel.is_secure else f"medjury-{kind}"
 
 
-def _set(response: Response, panel: Panel, kind: str, secret: str, lasts: timedelta | None = None) -> None:
+def set_cookie(response: Response, panel: Panel, kind: str, value: str) -> None:
+    """A device is known for a while; everything else ends with the browser."""
     response.set_cookie(
-        _name(panel, kind), secret, httponly=True, samesite="lax", secure=panel.is_secure, path="/",
-        max_age=None if lasts is None else int(lasts.total_seconds()),
+        _name(panel, kind), value, httponly=True, samesite="lax", secure=panel.is_secure, path="/",
+        max_age=int(DEVICE_LASTS.total_seconds()) if kind == "device" else None,
     )  # fmt: skip
 
 

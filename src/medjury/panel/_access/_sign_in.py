@@ -16,12 +16,10 @@ from medjury.panel._access._people import (
     set_password,
 )
 from medjury.panel._access._secrets import (
-    chosen_language,
-    device_secret,
+    cookie_of,
     remove_session,
     session_secret,
-    set_chosen_language,
-    set_device,
+    set_cookie,
     set_session,
 )
 from medjury.panel._access._sessions import (
@@ -60,7 +58,11 @@ def add_sign_in_routes(router: APIRouter, panel: Panel) -> None:
         form: SentForm,
     ) -> Response:
         typed, back = form.get("name", "")[:400], own_path(form.get("next", "/"))
-        now, device, keys = panel.now(), device_secret(request), stranger_keys(typed, address_of(request))
+        now, device, keys = (
+            panel.now(),
+            cookie_of(request, "device"),
+            stranger_keys(typed, address_of(request)),
+        )
         with panel.database.writing() as connection:
             row = row_by_sign_in_name(connection, typed)
             if row is not None and device and is_known_device(connection, device, row.id, now):
@@ -86,7 +88,7 @@ def add_sign_in_routes(router: APIRouter, panel: Panel) -> None:
         if (chosen := form.get("language", "")) not in LANGUAGES:
             raise HTTPException(422)
         answer = RedirectResponse(own_path(form.get("next", "/")), 303)
-        set_chosen_language(answer, panel, chosen)
+        set_cookie(answer, panel, "language", chosen)
         return answer
 
     @router.post("/sign-out")
@@ -114,15 +116,15 @@ def let_in(request: Request, panel: Panel, person: Person, how: str, back: str =
         if (
             person.role is Role.RATER
             and not person.language
-            and (chosen := chosen_language(request)) in LANGUAGES
+            and (chosen := cookie_of(request, "language")) in LANGUAGES
         ):
             set_language(connection, person, chosen)
         secret = start_session(connection, person, now)
-        device = know_device(connection, device_secret(request), person, now)
+        device = know_device(connection, cookie_of(request, "device"), person, now)
         trail(connection, person, "signed in", how, now=now)
     answer = RedirectResponse(own_path(back), 303)
     set_session(answer, panel, secret)
-    set_device(answer, panel, device)
+    set_cookie(answer, panel, "device", device)
     return answer
 
 

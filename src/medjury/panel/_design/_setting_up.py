@@ -18,7 +18,7 @@ from medjury.intake.cases import Case, pair_name, pair_of, read_written_criteria
 from medjury.panel._access import erased_among
 from medjury.panel._design._rounds import instrument_from_row, instrument_to_row
 from medjury.panel._design._shown import Passage, hider, passages_to_row, shown_of, telling_words
-from medjury.panel._tables import items_table, rounds_table
+from medjury.panel._tables import inserted, items_table, rounds_table
 from medjury.statistics import counted
 from medjury.studies import HashedCases, RatedRound, RatedStudy
 
@@ -141,8 +141,7 @@ def set_up(connection: Connection, study: RatedStudy, now: datetime) -> SetUp:
             warned.append(f"{each.name}: {counted(len(gone), 'case')} left out: erased from this panel.")
         values = {"name": each.name, "kind": each.settings.kind, "position": position, "settings": settings}
         values |= {"state": _first_state(study, each), "instrument": kept, "warnings": warned}
-        made = connection.execute(insert(rounds_table).values(**values, set_up_at=now.isoformat()))
-        identity = made.inserted_primary_key[0] if made.inserted_primary_key else None
+        identity = inserted(connection, rounds_table, **values, set_up_at=now.isoformat())
         connection.execute(insert(items_table), [{**row, "round": identity} for row in rows])
         added.append(each.name)
         items += len(rows)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -312,7 +311,8 @@ def routes(panel: Panel) -> APIRouter:
     lock = threading.Lock()
 
     def runs() -> tuple[EvidenceRun, EvidenceRun | None]:
-        folder = _run_folder(panel)
+        study = panel.study
+        folder = study and study.settings.output_in(study.file.resolve().parent)
         if folder is None or not (folder / files.MANIFEST).is_file():
             raise MedjuryError(
                 "this study has no run yet; its evidence can be read once `medjury run` has begun"
@@ -323,11 +323,3 @@ def routes(panel: Panel) -> APIRouter:
         return opened["run"], None
 
     return evidence_routes(runs, person_with(*READERS), "/evidence")
-
-
-def _run_folder(panel: Panel) -> Path | None:
-    """Where the study's run lies, or will."""
-    study = panel.study
-    if study is None:
-        return None
-    return study.file.resolve().parent / (study.settings.output or f"runs/{study.settings.study}")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import anyio
 from fastapi import APIRouter, Depends, HTTPException, Request
@@ -32,10 +32,6 @@ from medjury.studies import (
     load_study,
     refuse_over_budget,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 JUDGING_AT_ONCE, READING_AT_ONCE = 8, 4
 COME_AGAIN_SECONDS = 5

@@ -1,4 +1,4 @@
-"""The coordinator's page of the state of the study."""
+"""The coordinator's page of the state of the study, and what it draws."""
 
 from __future__ import annotations
 
@@ -16,21 +16,101 @@ from medjury.instruments import Instrument
 from medjury.panel._access import RECONCILED, Coordinator, Role
 from medjury.panel._design import rounds
 from medjury.panel._exchange import Collected, collect, ratings_frame, round_state
-from medjury.panel._live._drawings import (
-    BAR_WIDTH,
-    FEWEST,
-    HEIGHT,
-    WIDTH,
-    Step,
-    growing_agreement,
-    height,
-    time_bars,
-)
 from medjury.panel._live._stopping import Stopping
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
 from medjury.statistics import Estimate, Floats, counted, percent, shown, undefined
 from medjury.tables import Grid, RatingTable, mean_of_raters, rating_table
+
+# What the page draws: agreement with its interval as it grows, and how long a case takes. Tables behind them
+# hold the same numbers.
+
+FEWEST = 10  # answers that two raters share, before anything is said of their agreement
+_STEPS = 5  # points of a drawing, the last of them all that is rated
+_RESAMPLES = 1000
+WIDTH, HEIGHT = 260, 120
+_LEFT, _TOP, _BOTTOM = 34.0, 8.0, 96.0
+_LOWEST = -0.2  # of alpha; what is below is drawn there
+_UNTIL = ((15, "15 s"), (30, "30 s"), (60, "1 min"), (120, "2 min"), (300, "5 min"), (600, "10 min"))
+
+When = Mapping[tuple[str, str, str, str], str]  # item, system, rater, dimension -> when it was given
+
+
+@dataclass(frozen=True)
+class Step:
+    """Alpha of the first `shared` answers that two raters or more had rated, and where it is drawn."""
+
+    shared: int
+    alpha: Estimate
+    x: float
+    y: float
+    top: float
+    bottom: float
+
+
+def growing_agreement(grid: Grid, when: When) -> list[Step]:
+    """Alpha after a fifth, two fifths … of the answers, in the order in which their second rater came."""
+    scores = np.column_stack(list(grid.scores.values()))
+    places = np.flatnonzero(np.sum(~np.isnan(scores), axis=1) >= 2)
+    places = places[np.argsort([_second(grid, int(at), when) for at in places], kind="stable")]
+    counts = sorted({round(len(places) * part / _STEPS) for part in range(1, _STEPS + 1)})
+    steps = []
+    for count in (each for each in counts if each >= FEWEST):
+        first = places[:count]
+        alpha = krippendorff_alpha(
+            scores[first], "ordinal", clusters=grid.clusters[first], resamples=_RESAMPLES
+        )
+        if alpha.value is None or alpha.low is None or alpha.high is None:
+            continue
+        x = _LEFT + 12 + (WIDTH - _LEFT - 24) * count / len(places)
+        steps.append(
+            Step(count, alpha, round(x, 1), height(alpha.value), height(alpha.high), height(alpha.low))
+        )
+    return steps
+
+
+def _second(grid: Grid, at: int, when: When) -> str:
+    place = (str(grid.items[at]), str(grid.systems[at]))
+    times = [
+        when.get((*place, rater, grid.dimension), "")
+        for rater, own in grid.scores.items()
+        if not np.isnan(own[at])
+    ]
+    return sorted(times)[1]
+
+
+def height(alpha: float) -> float:
+    """Where this alpha is drawn."""
+    return round(_BOTTOM - (_BOTTOM - _TOP) * (max(alpha, _LOWEST) - _LOWEST) / (1 - _LOWEST), 1)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """How many cases took about so long."""
+
+    label: str
+    cases: int
+    x: float
+    y: float
+    height: float
+
+
+BAR_WIDTH = 30
+
+
+def time_bars(seconds: Sequence[float]) -> list[Bar]:
+    """The cases by the time they took; none where nothing was measured."""
+    edges = [edge for edge, _ in _UNTIL]
+    places = np.searchsorted(edges, seconds, side="right")
+    counts = [int((places == at).sum()) for at in range(len(edges) + 1)]
+    labels = [f"to {words}" for _, words in _UNTIL] + [f"over {_UNTIL[-1][1]}"]
+    most = max(counts) or 1
+    tall = [round(72 * count / most, 1) for count in counts]
+    return [
+        Bar(label, count, 8 + at * (BAR_WIDTH + 22), round(_BOTTOM - each, 1), each)
+        for at, (label, count, each) in enumerate(zip(labels, counts, tall, strict=True))
+    ]
+
 
 # How far the raters agree so far, and whether one of them drifts: for the coordinator alone.
 #
@@ -39,7 +119,6 @@ from medjury.tables import Grid, RatingTable, mean_of_raters, rating_table
 # same answers, later half minus earlier half of the rater's own work (Welch's interval).
 
 _FEWEST_IN_HALF = 5
-_RESAMPLES = 1000
 
 
 @dataclass(frozen=True)
@@ -74,7 +153,7 @@ def agreement_so_far(table: RatingTable, ratings: Sequence[Collected] = ()) -> l
     return [_agreed(table.grid(each.name), when) for each in table.dimensions if not each.derived]
 
 
-def _agreed(grid: Grid, when: Mapping[tuple[str, str, str, str], str]) -> Agreed:
+def _agreed(grid: Grid, when: When) -> Agreed:
     scores = np.column_stack(list(grid.scores.values()))
     shared = int((np.sum(~np.isnan(scores), axis=1) >= 2).sum())
     if shared < FEWEST:
@@ -95,7 +174,7 @@ def drifts(table: RatingTable, ratings: Sequence[Collected]) -> list[Drift]:
     ]
 
 
-def _drift(grid: Grid, rater: str, when: Mapping[tuple[str, str, str, str], str]) -> Estimate | None:
+def _drift(grid: Grid, rater: str, when: When) -> Estimate | None:
     own = grid.scores[rater]
     others = [scores for other, scores in grid.scores.items() if other != rater]
     if not others:
@@ -196,7 +275,7 @@ def routes(panel: Panel) -> APIRouter:
             planned=planned,
             hours=hours,
             cost=None if hour is None else hours * hour,
-            interval=_interval,
+            interval=shown,
             drawing={"width": WIDTH, "height": HEIGHT, "bar": BAR_WIDTH, "at": height},
             bars={
                 each.id: time_bars([t for one in state.raters for t in one.times]) for each, state in states
@@ -207,10 +286,6 @@ def routes(panel: Panel) -> APIRouter:
         )
 
     return router
-
-
-def _interval(estimate: object) -> str:
-    return shown(estimate)  # type: ignore[arg-type]
 
 
 def _minutes(seconds: float | None) -> str:

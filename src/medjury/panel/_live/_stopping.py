@@ -140,7 +140,7 @@ def _run_folder(study: RatedStudy | None) -> Path | None:
     """The run of the study, where it is complete."""
     if study is None:
         return None
-    folder = study.file.resolve().parent / (study.settings.output or f"runs/{study.settings.study}")
+    folder = study.settings.output_in(study.file.resolve().parent)
     try:
         return folder if RunFolder(folder).manifest.status == "complete" else None
     except MedjuryError:

@@ -16,7 +16,14 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Instrument, NotApplicable, Outcome, Score
 from medjury.panel._design import Round, set_state
 from medjury.panel._rating._stored_answers import RatedAnswer, latest_answers
-from medjury.panel._tables import items_table, made, meeting_items_table, meetings_table, rounds_table
+from medjury.panel._tables import (
+    inserted,
+    items_table,
+    made,
+    meeting_items_table,
+    meetings_table,
+    rounds_table,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row
@@ -152,17 +159,9 @@ def open_meeting(connection: Connection, round_: Round, *, danger: float, now: d
         )
     set_state(connection, round_, "met")
     stated = round_.settings["meeting"]
-    made = connection.execute(
-        insert(meetings_table).values(
-            round=round_.id,
-            differ=stated["differ"],
-            danger=danger,
-            by=stated["by"],
-            names=stated["names"],
-            opened_at=now.isoformat(),
-        )
-    )
-    identity = made.inserted_primary_key[0] if made.inserted_primary_key else None
+    own = {name: stated[name] for name in ("differ", "by", "names")}
+    opened = now.isoformat()
+    identity = inserted(connection, meetings_table, round=round_.id, danger=danger, opened_at=opened, **own)
     chance = secrets.SystemRandom()
     rows = [
         {

@@ -1,20 +1,22 @@
-"""The coordinator's page of meetings, the rater's page of everything that follows the rating, and the routes of
-this part.
+"""The coordinator's page of meetings, the rater's page of everything that follows the rating and of one further
+question, and the routes of this part.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
+from sqlalchemy import insert
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access import Coordinator, Rater, Role, SentForm, trail
+from medjury.panel._access import Coordinator, Person, Rater, Role, SentForm, trail
 from medjury.panel._design import Round, rounds
-from medjury.panel._language import marked
+from medjury.panel._language import _, marked
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._meeting._differences import (
     RULES,
@@ -25,16 +27,101 @@ from medjury.panel._meeting._differences import (
     open_meeting,
 )
 from medjury.panel._meeting._items import items_of_person, meeting_items
-from medjury.panel._meeting._question_page import add_question_routes
-from medjury.panel._meeting._questions import ask_questions, asks_questions, questions_for
+from medjury.panel._meeting._questions import ask_questions, asked_of, asks_questions, questions_for
 from medjury.panel._meeting._reference import STAGES, work_of_person
 from medjury.panel._meeting._reference_pages import add_panel_routes, add_reference_routes, add_scoring_routes
+from medjury.panel._meeting._settling import Overtaken, typed_text
 from medjury.panel._meeting._settling_pages import add_decision_routes, add_together_routes, grades_in_short
 from medjury.panel._panel import Panel
+from medjury.panel._tables import replies_table
 from medjury.store.runs import GateRules
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
+
+
+# A reply to a further question: a new version, or the news that another was saved in the meantime.
+
+
+def reply(
+    connection: Connection, code: str, person: str, version: int, choice: str, why: str, now: datetime
+) -> None:
+    """Add a version, as the choice was shown."""
+    asked = asked_of(connection, code, person, lock=True)
+    if asked is None:
+        raise LookupError(code)
+    if not asked.is_open:
+        raise MedjuryError(_("This question can no longer be answered: the raters have met."))
+    if choice not in asked.choices:
+        raise MedjuryError(_("Choose one of the answers."))
+    if (asked.choice, asked.why) == (choice, why) and asked.is_answered:
+        return
+    if asked.version != version:
+        raise Overtaken
+    row = {
+        "asked": asked.id,
+        "version": version + 1,
+        "choice": choice,
+        "why": why,
+        "said_at": now.isoformat(),
+    }
+    connection.execute(insert(replies_table).values(**row))
+
+
+_OVERTAKEN = marked(
+    "You answered this in another window since you opened it here, so nothing was saved now. Check it and send it "
+    "again."
+)
+
+
+def add_question_routes(router: APIRouter, panel: Panel) -> None:
+    @router.get("/question/{code}")
+    def one(request: Request, code: str, person: Rater) -> Response:
+        return _show(request, panel, code, person)
+
+    @router.post("/question/{code}")
+    def answer(request: Request, code: str, person: Rater, form: SentForm) -> Response:
+        choice, why = form.get("choice", ""), typed_text(form, "why")
+        typed = {"choice": choice, "why": why}
+        try:
+            with panel.database.writing() as connection:
+                reply(connection, code, person.id, form.number("version"), choice, why, panel.now())
+        except LookupError:
+            raise HTTPException(404) from None
+        except Overtaken:
+            return _show(request, panel, code, person, typed=typed, problem=_(_OVERTAKEN), status=409)
+        except MedjuryError as error:
+            return _show(request, panel, code, person, typed=typed, problem=str(error), status=400)
+        with panel.database.reading() as connection:
+            left = [each.code for each in questions_for(connection, person.id) if not each.is_answered]
+        return RedirectResponse(f"/question/{left[0]}" if left else "/together", 303)
+
+
+def _show(
+    request: Request,
+    panel: Panel,
+    code: str,
+    person: Person,
+    *,
+    typed: dict[str, str] | None = None,
+    problem: str = "",
+    status: int = 200,
+) -> Response:
+    with panel.database.reading() as connection:
+        asked = asked_of(connection, code, person.id)
+        codes = [each.code for each in questions_for(connection, person.id)]
+    if asked is None:
+        raise HTTPException(404)
+    return page(
+        request,
+        "meeting/question.html",
+        status=status,
+        asked=asked,
+        number=codes.index(code) + 1,
+        total=len(codes),
+        said=typed or {"choice": asked.choice, "why": asked.why},
+        problem=problem,
+    )
 
 
 @dataclass(frozen=True)

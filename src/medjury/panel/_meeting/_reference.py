@@ -22,6 +22,7 @@ from medjury.panel._design._shown import passages_from_row
 from medjury.panel._language import _, language, marked
 from medjury.panel._meeting._settling import Overtaken
 from medjury.panel._tables import (
+    inserted,
     made,
     reference_answers_table,
     reference_cases_table,
@@ -71,8 +72,7 @@ def make_panel(
     chance = secrets.SystemRandom()
     order = chance.sample([each.id for each in members], len(members))
     row = {"name": name, "members": order, "names": names, "made_at": now.isoformat()}
-    made = connection.execute(insert(reference_panels_table).values(**row))
-    identity = int(made.inserted_primary_key[0]) if made.inserted_primary_key else 0
+    identity = inserted(connection, reference_panels_table, **row)
     work = [
         {"panel": identity, "case": case, "code": secrets.token_urlsafe(12), "position": chance.random()}
         for case in chosen

@@ -23,6 +23,7 @@ from medjury.panel._design._shown import Passage, hide, hider, passages_to_row, 
 from medjury.panel._language import marked
 from medjury.panel._meeting._reference import ROUTINE, TOGETHER, CaseWork, all_work
 from medjury.panel._tables import (
+    inserted,
     reference_answers_table,
     reference_cases_table,
     reference_work_table,
@@ -53,8 +54,7 @@ def set_up_references(connection: Connection, study: RatedStudy) -> int:
     for case, answers in new:
         if case["item"] in gone:
             continue
-        made = connection.execute(insert(reference_cases_table).values(**case, instrument=kept))
-        identity = made.inserted_primary_key[0] if made.inserted_primary_key else None
+        identity = inserted(connection, reference_cases_table, **case, instrument=kept)
         if answers:
             rows = [{**row, "case": identity} for row in _drawn(study, case["item"], answers)]
             connection.execute(insert(reference_answers_table), rows)

@@ -46,7 +46,7 @@ from medjury.panel._meeting._reference import (
     write,
 )
 from medjury.panel._meeting._reference_files import FIELDS, case_names
-from medjury.panel._meeting._settling import Overtaken, typed_text, typed_version
+from medjury.panel._meeting._settling import Overtaken, typed_text
 from medjury.panel._panel import Panel
 from medjury.panel._tables import reference_work_table
 
@@ -73,7 +73,7 @@ def add_reference_routes(router: APIRouter, panel: Panel) -> None:
             return show(request, panel, code, person, typed=said, problem=problem, status=400)
 
         def change(connection: Connection, work: CaseWork) -> None:
-            part, version = alone(person.id), typed_version(form)
+            part, version = alone(person.id), form.number("version")
             write(connection, work, person.id, part, version, said, panel.now(), submitted=submitted)
 
         what = "wrote alone" if submitted else ""
@@ -94,7 +94,9 @@ def add_reference_routes(router: APIRouter, panel: Panel) -> None:
 
         def change(connection: Connection, work: CaseWork) -> None:
             now = panel.now()
-            write(connection, work, person.id, TOGETHER, typed_version(form), said, now, submitted=submitted)
+            write(
+                connection, work, person.id, TOGETHER, form.number("version"), said, now, submitted=submitted
+            )
             if submitted:
                 go_on(connection, work, person.id, now, to=work.following)
 
@@ -113,7 +115,7 @@ def add_reference_routes(router: APIRouter, panel: Panel) -> None:
             return show(request, panel, code, person, typed=said, problem=problem, status=400)
 
         def change(connection: Connection, work: CaseWork) -> None:
-            now, version = panel.now(), typed_version(form)
+            now, version = panel.now(), form.number("version")
             write(connection, work, person.id, ROUTINE, version, said, now, submitted=True)
             go_on(connection, work, person.id, now, to=work.following)
 
@@ -213,7 +215,7 @@ def add_scoring_routes(router: APIRouter, panel: Panel) -> None:
     def score(request: Request, code: str, answer: str, person: Rater, form: SentForm) -> Response:
         with panel.database.reading() as connection:
             work, found = _found(connection, code, answer, person)
-        read = read_form(form, work.instrument, _questions(work))
+        read = read_form(form, work.instrument, form_of_instrument(work.shown_instrument))
         said = {**read.said, "comment": read.comment}
         if read.problems:
             return _show_answer(
@@ -221,7 +223,7 @@ def add_scoring_routes(router: APIRouter, panel: Panel) -> None:
             )
 
         def change(connection: Connection, work: CaseWork) -> None:
-            now, version = panel.now(), typed_version(form)
+            now, version = panel.now(), form.number("version")
             write(
                 connection,
                 work,
@@ -242,10 +244,6 @@ def add_scoring_routes(router: APIRouter, panel: Panel) -> None:
             return _show_answer(
                 request, panel, code, answer, person, said=said, problem=_(_OVERTAKEN), status=409
             )
-
-
-def _questions(work: CaseWork) -> Any:
-    return form_of_instrument(work.shown_instrument)
 
 
 def _found(connection: Connection, code: str, answer: str, person: Person) -> tuple[CaseWork, AnswerToScore]:
@@ -284,7 +282,7 @@ def _show_answer(
         answer_shown=labelled(found.shown, work.shown_instrument),
         number=[each.code for each in work.answers].index(answer) + 1,
         fields=_labels(),
-        questions=_questions(work),
+        questions=form_of_instrument(work.shown_instrument),
         said=said if said is not None else (last.said if last else {}),
         saved=last.said if last and status == 409 else None,
         version=last.version if last else 0,

@@ -29,7 +29,7 @@ from medjury.panel._design._form import GRADE, WHY
 from medjury.panel._language import _, decimal
 from medjury.panel._meeting._differences import RatedItem, all_the_same
 from medjury.panel._meeting._items import MeetingItem, Settled, item_by_code
-from medjury.panel._tables import confirmations_table, decisions_table, proposals_table
+from medjury.panel._tables import confirmations_table, decisions_table, inserted, proposals_table
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -50,12 +50,6 @@ def typed_text(form: Mapping[str, str], name: str) -> str:
             )
         )
     return text
-
-
-def typed_version(form: Mapping[str, str]) -> int:
-    """The version that the form was opened with; what is no number rests on nothing."""
-    text = form.get("version", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
 
 
 class Overtaken(Exception):  # noqa: N818 - no error: somebody else was quicker, and both are shown
@@ -114,10 +108,7 @@ def propose(
     ):
         return item  # sent twice
     _not_overtaken(item.proposal, version)
-    made = connection.execute(
-        insert(proposals_table).values(**_row(item, person, version, read, now), agreed=True)
-    )
-    identity = made.inserted_primary_key[0] if made.inserted_primary_key else None
+    identity = inserted(connection, proposals_table, **_row(item, person, version, read, now), agreed=True)
     _confirm(connection, identity, person, now)
     return _again(connection, code)
 
@@ -188,7 +179,7 @@ def _row(item: MeetingItem, person: str, version: int, read: Read, now: datetime
     }
 
 
-def _confirm(connection: Connection, proposal: int | None, person: str, now: datetime) -> None:
+def _confirm(connection: Connection, proposal: int, person: str, now: datetime) -> None:
     row = {"proposal": proposal, "person": person, "confirmed_at": now.isoformat()}
     connection.execute(insert(confirmations_table).values(**row))
 

@@ -37,7 +37,6 @@ from medjury.panel._meeting._settling import (
     read_settled,
     said_before,
     typed_text,
-    typed_version,
 )
 from medjury.panel._panel import Panel
 from medjury.panel._rating._marks import Marks
@@ -195,14 +194,14 @@ def add_together_routes(router: APIRouter, panel: Panel) -> None:
             return _show(request, panel, code, person, said=read.said, problems=read.problems, status=400)
 
         def change(connection: Connection) -> None:
-            propose(connection, code, person.id, typed_version(form), read, panel.now())
+            propose(connection, code, person.id, form.number("version"), read, panel.now())
 
         return _act(request, panel, code, person, change, "entered grades together", said=read.said)
 
     @router.post("/together/{code}/confirm")
     def yes(request: Request, code: str, person: Rater, form: SentForm) -> Response:
         def change(connection: Connection) -> None:
-            confirm(connection, code, person.id, typed_version(form), panel.now())
+            confirm(connection, code, person.id, form.number("version"), panel.now())
 
         return _act(request, panel, code, person, change, "confirmed grades")
 
@@ -211,7 +210,7 @@ def add_together_routes(router: APIRouter, panel: Panel) -> None:
         reason = typed_text(form, "reason")
 
         def change(connection: Connection) -> None:
-            do_not_agree(connection, code, person.id, typed_version(form), reason, panel.now())
+            do_not_agree(connection, code, person.id, form.number("version"), reason, panel.now())
 
         try:
             return _act(request, panel, code, person, change, "did not agree", reason=reason)
@@ -240,7 +239,7 @@ def add_decision_routes(router: APIRouter, panel: Panel) -> None:
             return _show(request, panel, code, person, said=read.said, problems=read.problems, status=400)
 
         def change(connection: Connection) -> None:
-            decide(connection, code, person.id, typed_version(form), read, panel.now())
+            decide(connection, code, person.id, form.number("version"), read, panel.now())
 
         return _act(request, panel, code, person, change, "decided", said=read.said)
 

@@ -40,7 +40,6 @@ from medjury.panel._rating._marks import MARKS, Marks, marks_from_row, marks_in,
 from medjury.panel._rating._saving import (
     EVERY_SECONDS,
     Entry,
-    Saved,
     add_version,
     has_arrived,
     newest,
@@ -258,8 +257,8 @@ def add_saving_routes(router: APIRouter, panel: Panel) -> None:
                 return own, 422, typed | {"problems": read.problems}
             entry = _entry(form, read.said, read.comment, marks, read.outcomes if submitted else None)
             done = add_version(connection, own.assignment, own.round, entry, now)
-            if not isinstance(done, Saved):
-                return own, 409, typed | {"notice": done.words}
+            if isinstance(done, str):
+                return own, 409, typed | {"notice": done}
             return RedirectResponse(_following(connection, own, submitted, now), 303)
 
         done = _with_own_case(panel, claim, code, now, work)
@@ -283,9 +282,11 @@ def add_saving_routes(router: APIRouter, panel: Panel) -> None:
                     return JSONResponse({"version": entry.version})
                 return JSONResponse({"message": own.refusal}, 409)
             done = add_version(connection, own.assignment, own.round, entry, now)
-            if isinstance(done, Saved):
-                return JSONResponse({"version": done.version})
-            return JSONResponse({"message": done.words}, 409)
+            return (
+                JSONResponse({"message": done}, 409)
+                if isinstance(done, str)
+                else JSONResponse({"version": done})
+            )
 
         return _with_own_case(panel, claim, code, now, work)
 
@@ -339,7 +340,7 @@ def _entry(
 ) -> Entry:
     page = form.get("page", "")
     named = page if _PAGE.fullmatch(page) else None
-    return Entry(_number(form, "version"), said, comment, outcomes, named, _number(form, "turn"), marks)
+    return Entry(form.number("version"), said, comment, outcomes, named, form.number("turn"), marks)
 
 
 def _marks(connection: Connection, own: Standing, form: Form) -> Marks | None:
@@ -347,9 +348,3 @@ def _marks(connection: Connection, own: Standing, form: Form) -> Marks | None:
     is_any = form.get(MARKS, "") not in ("", "[]")
     case = assignment_of(connection, own.code, own.person) if is_any else None
     return marks_in(form, case.answer if case is not None else None)
-
-
-def _number(form: Form, name: str) -> int:
-    """What the form was based on, or its turn; what is no number is older than anything."""
-    text = form.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1

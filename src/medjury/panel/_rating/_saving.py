@@ -119,21 +119,6 @@ class Entry:
         return self.outcomes is not None
 
 
-@dataclass(frozen=True)
-class Saved:
-    """The number of the version that now holds what was sent."""
-
-    version: int
-
-
-@dataclass(frozen=True)
-class NotSaved:
-    """Why nothing was saved: the case was saved in the meantime (by the rater, in another tab), a text is too long,
-    or the case has more versions than are kept."""
-
-    words: str
-
-
 _NEWEST = select(_S).where(_S.c.assignment == _OF_CASE).order_by(_S.c.version.desc()).limit(1)
 _NEWEST_SUBMITTED = _NEWEST.where(_S.c.submitted)
 _SO_FAR = (
@@ -155,9 +140,10 @@ _FINISH = update(_A).where(_A.c.id == _OF_CASE).values(finished_at=bindparam("at
 
 def add_version(
     connection: Connection, assignment: int, round_: Round, entry: Entry, now: datetime
-) -> Saved | NotSaved:
-    """Add a version of a case that is held. What was sent twice is saved once; what rests on an older version is
-    not saved."""
+) -> int | str:
+    """Add a version of a case that is held: the number of the version that now holds what was sent, or why nothing
+    was saved. What was sent twice is saved once. Not saved is what rests on an older version (the rater saved the
+    case in another tab meanwhile), a text that is too long, and one version more than are kept."""
     case = {"of_case": assignment}
     last = connection.execute(_SO_FAR, case).one()
     version = last.version or 0
@@ -166,18 +152,16 @@ def add_version(
     if version:
         says_the_same = (last.said, last.comment, marked) == (entry.said, entry.comment, marks)
         if says_the_same and (last.submitted or not entry.is_submitted):
-            return Saved(version)  # sent twice, or a draft that says nothing new
+            return version  # sent twice, or a draft that says nothing new
         if has_arrived(connection, assignment, entry):
-            return Saved(version)
+            return version
         rests_on_it = entry.version == version or (entry.page is not None and entry.page == last.page)
         if not rests_on_it and not says_the_same:
             at = datetime.fromisoformat(last.saved_at).strftime("%H:%M")
-            return NotSaved(
-                _(
-                    "This case was saved at %(time)s UTC from another tab or device. What you see below is not "
-                    "saved yet: send it again to keep it. The other version stays in the history.",
-                    time=at,
-                )
+            return _(
+                "This case was saved at %(time)s UTC from another tab or device. What you see below is not "
+                "saved yet: send it again to keep it. The other version stays in the history.",
+                time=at,
             )
     if (too_much := _too_much(connection, assignment, version, entry)) is not None:
         return too_much
@@ -203,7 +187,7 @@ def add_version(
         note_saved(connection, assignment, now, seconds)
     if entry.is_submitted and last.finished_at is None:
         connection.execute(_FINISH, case | {"at": now.isoformat()})
-    return Saved(version + 1)
+    return version + 1
 
 
 def has_arrived(connection: Connection, assignment: int, entry: Entry) -> bool:
@@ -215,16 +199,14 @@ def has_arrived(connection: Connection, assignment: int, entry: Entry) -> bool:
     return turn is not None and turn >= entry.turn
 
 
-def _too_much(connection: Connection, assignment: int, version: int, entry: Entry) -> NotSaved | None:
+def _too_much(connection: Connection, assignment: int, version: int, entry: Entry) -> str | None:
     """Every version is kept, so there is an end to what one person can store."""
     longest = max(len(text) for text in (entry.comment, *(each["why"] for each in entry.said.values())))
     if longest > LONGEST:
-        return NotSaved(
-            _(
-                "Not saved: a text may have %(most)s letters, and one has %(letters)s. Shorten it, then submit.",
-                most=decimal(LONGEST),
-                letters=decimal(longest),
-            )
+        return _(
+            "Not saved: a text may have %(most)s letters, and one has %(letters)s. Shorten it, then submit.",
+            most=decimal(LONGEST),
+            letters=decimal(longest),
         )
     if version < _FEW_VERSIONS:
         return None
@@ -232,10 +214,8 @@ def _too_much(connection: Connection, assignment: int, version: int, entry: Entr
     if kept <= (2 * MOST_LETTERS if entry.is_submitted else MOST_LETTERS):
         return None
     if entry.is_submitted:
-        return NotSaved(
-            _("Not saved: this case was changed so often that no more is kept. Ask the coordinator.")
-        )
-    return NotSaved(_("Not saved: this case has more drafts than are kept. Submit the answer; that is kept."))
+        return _("Not saved: this case was changed so often that no more is kept. Ask the coordinator.")
+    return _("Not saved: this case has more drafts than are kept. Submit the answer; that is kept.")
 
 
 def newest(connection: Connection, assignment: int, *, submitted: bool = False) -> Row[Any] | None:

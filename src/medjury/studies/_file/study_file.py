@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -238,6 +239,10 @@ class StudyFile(Part):
     panel: PanelPart = PanelPart()
     tuning: dict[str, Any] | None = None  # how a judge is improved on labelled cases: see docs/tuning.md
     watch: dict[str, Any] | None = None  # how its jury is watched in use: see docs/watch.md
+
+    def output_in(self, folder: Path) -> Path:
+        """The run folder, where the study's file is in `folder`."""
+        return folder / (self.output or f"runs/{self.study}")
 
     def rule_of(self, jury: JuryPart) -> Literal["mean", "median", "majority"]:
         """How its votes become one. Two votes for one answer and one for the other are a preference, and their mean

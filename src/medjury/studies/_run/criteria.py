@@ -93,7 +93,7 @@ def draft_criteria(path: str | Path) -> DraftedCriteria:
     )
     wanted = [case for name, case in cases.items() if name not in begun]
     done.cases = len(wanted)
-    output = folder / (settings.output or f"runs/{settings.study}")
+    output = settings.output_in(folder)
     store = named(document, ("store",), lambda: store_address(settings.store, folder, output))
     check_store_host(store, settings.allow_hosts)
     prices = PriceList.shipped()

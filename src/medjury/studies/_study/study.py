@@ -213,7 +213,7 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False, overrides: Seq
         )
         raise MedjuryError(document.complaint(("drafting",), problem))
     examples = StudyExamples(document, settings, instrument, folder, source, redactor)
-    output = folder / (settings.output or f"runs/{settings.study}")
+    output = settings.output_in(folder)
     begun = begun_prompts(output)
     setups = [
         Setup(
