@@ -9,18 +9,26 @@ from medjury.studies.inspection._study_facts import RANKED, StudyFacts
 
 # What the report's own sections ask for: cases with a clinician's score for five folds of five, and of each system
 # for an estimate of its mean; cases for a model of errors.
-_CALIBRATED, _LABELLED, _MODELLED = 25, 5, 10
+_FOR_FOLDS, _LABELLED, _FOR_A_MODEL = 25, 5, 10
 _ERROR_COLUMNS = ("specialty", "length", "note_length")
 _FEW_GRADES = 3
 
 
+Lacks = Callable[[StudyFacts], str]
+
+
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Tables of the report that come together, what they show, and what these files lack for them ("": nothing)."""
+    """Tables of the report that come together, what they show, and what must be there for them, in the order in
+    which it is asked for."""
 
     tables: tuple[str, ...]
     about: str
-    lacks: Callable[[StudyFacts], str]
+    wanted: tuple[Lacks, ...] = ()
+
+    def lacks(self, facts: StudyFacts) -> str:
+        """The first of it that these files lack ("": nothing)."""
+        return next((words for each in self.wanted if (words := each(facts))), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,299 +49,212 @@ def tables_to_come(facts: StudyFacts) -> tuple[TableToCome, ...]:
     return tuple(found)
 
 
-_PEOPLE = "clinicians' ratings of these cases (`humans`)"
-_PAIRS = "single answers: this study compares two"
+def _wanted(is_there: Callable[[StudyFacts], object], words: str) -> Lacks:
+    """What is wanted in words, where it is not there."""
+    return lambda facts: "" if is_there(facts) else words
 
 
-def _nothing(_: StudyFacts) -> str:
-    return ""
-
-
-def _judged_beside_people(facts: StudyFacts) -> str:
-    return "" if facts.clinicians else _PEOPLE
-
-
-def _two_clinicians(facts: StudyFacts) -> str:
-    return _judged_beside_people(facts) or (
-        "" if facts.shared else "answers that two clinicians of the reference scored"
-    )
-
-
-def _asked(facts: StudyFacts) -> str:
-    return "" if facts.asked else "a judge that asks a model: all scores are from files"
-
-
-def _systems(facts: StudyFacts) -> str:
-    return "" if len(facts.systems) > 1 else "answers of a second system (column `system`)"
-
-
-def _systems_beside_people(facts: StudyFacts) -> str:
-    return _judged_beside_people(facts) or _systems(facts)
-
-
-def _ranked(facts: StudyFacts) -> str:
-    return _PAIRS if facts.design == "pairs" else facts.why_not_ranked
-
-
-def _ranked_beside_people(facts: StudyFacts) -> str:
-    return _ranked(facts) or _judged_beside_people(facts)
-
-
-def _both_orders(facts: StudyFacts) -> str:
-    few = f"two systems with {RANKED} cases each that a clinician scored"
-    return _ranked_beside_people(facts) or ("" if facts.ranked_by_people > 1 else few)
-
-
-def _several_judges(facts: StudyFacts) -> str:
-    return _judged_beside_people(facts) or ("" if facts.judges > 1 else "a second judge")
-
-
-def _worth_reading(facts: StudyFacts) -> str:
-    return "" if facts.clinicians or facts.judges > 1 else "clinicians, or a second judge to differ from"
-
-
-def _calibrated(facts: StudyFacts) -> str:
-    if facts.design == "pairs":
-        return _PAIRS
-    if facts.labelled < _CALIBRATED:
-        return f"{_CALIBRATED} cases with a clinician's score on one dimension; there are {facts.labelled:,}"
-    return _judged_beside_people(facts)
-
-
-def _ranked_by_people(facts: StudyFacts) -> str:
-    if "benchmark" in facts.columns:
-        return "cases of one benchmark: the column `benchmark` has several"
-    if why := _ranked_beside_people(facts):
-        return why
-    few = f"{_LABELLED} cases of every system with a clinician's score; one system has {facts.fewest:,}"
-    return few if facts.fewest < _LABELLED else ""
-
-
-def _dangerous(facts: StudyFacts) -> str:
-    missing = "a dimension that carries danger: `gate: {severe_dimensions: [NAME]}`"
-    return _judged_beside_people(facts) or ("" if facts.danger else missing)
-
-
-def _overlap(facts: StudyFacts) -> str:
-    return _dangerous(facts) or ("" if facts.judges > 1 else "a second judge")
-
-
-def _reviewed(facts: StudyFacts) -> str:
-    return _PAIRS if facts.design == "pairs" else "" if facts.labels else _dangerous(facts)
-
-
-def _labels(facts: StudyFacts) -> str:
-    return _judged_beside_people(facts) or (
-        "" if facts.labels else "a column of labels of the cases: `humans: {labels: {NAME: COLUMN}}`"
-    )
-
-
-def _jury(facts: StudyFacts) -> str:
-    return _judged_beside_people(facts) or (
-        "" if facts.voters > 1 else "a jury of two judges or more (`jury`)"
-    )
-
-
-def _panel(facts: StudyFacts) -> str:
-    return _judged_beside_people(facts) or (
-        "" if facts.second_panel else "ratings of a second panel: `humans: {second_panel: NAME}`"
-    )
-
-
-def _panel_and_danger(facts: StudyFacts) -> str:
-    return _panel(facts) or _dangerous(facts)
-
-
-def _raters(facts: StudyFacts) -> str:
-    return (
-        "" if facts.profiles else "columns that describe the clinicians (specialty, years, seniority, panel)"
-    )
-
-
-def _three_raters(facts: StudyFacts) -> str:
-    raters = facts.judges + (facts.voters > 1) + facts.clinicians
-    return "" if raters > 2 else "a third rater"
-
-
-def _classes(facts: StudyFacts) -> str:
-    few = facts.by_case or any(len(each) <= _FEW_GRADES for each in facts.grades.values())
-    return _judged_beside_people(facts) or ("" if few else f"a dimension of two or {_FEW_GRADES} grades")
-
-
-def _classes_of_people(facts: StudyFacts) -> str:
-    return _classes(facts) or _two_clinicians(facts)
-
-
-def _dimensions(facts: StudyFacts) -> str:
-    return "" if facts.by_case or len(facts.grades) > 1 else "a second dimension"
-
-
-def _one_scale(facts: StudyFacts) -> str:
-    graded = sum(len(each) > _FEW_GRADES - 1 for each in facts.grades.values())
-    return "" if graded > 2 and not facts.by_case else "three dimensions of three grades or more"
-
-
-def _repeated(facts: StudyFacts) -> str:
-    if facts.design == "pairs":
-        return _PAIRS
-    return "" if facts.draws else "each judge asked several times: `repeats: 3`, or the strategy `repeats`"
-
-
-def _repeated_by_people(facts: StudyFacts) -> str:
-    return _repeated(facts) or ("" if facts.two_people else "an answer that two clinicians scored")
-
-
-def _runs(facts: StudyFacts) -> str:
-    return (
-        _repeated(facts)
-        or _judged_beside_people(facts)
-        or ("" if facts.repeats else "`repeats` of the whole study: the strategy's own runs become one score")
-    )
-
-
-def _self_preference(facts: StudyFacts) -> str:
-    if facts.design == "pairs":
-        return _PAIRS
-    if facts.judges < 2 or len(facts.systems) < 2:
-        return "two judges and two systems"
-    if not facts.vendors:
-        return "who made the systems: `report: {system_vendors: {SYSTEM: VENDOR}}`"
-    return "" if facts.own_vendor else "a judge whose `vendor` made one of the systems"
-
-
-def _metrics(facts: StudyFacts) -> str:
-    return _two_clinicians(facts) or (
-        "" if facts.metrics else "text metrics beside the judges: `metrics: [chrf]`"
-    )
-
-
-def _metrics_beside_labels(facts: StudyFacts) -> str:
-    if not facts.metrics:
-        return "text metrics beside the judges: `metrics: [chrf]`"
-    three = (0, 1, 2) in facts.grades.values()
-    return _judged_beside_people(facts) or ("" if three else "a dimension with the grades 0, 1 and 2")
-
-
-def _errors(facts: StudyFacts) -> str:
-    if facts.design == "pairs":
-        return _PAIRS
-    if not facts.columns & set(_ERROR_COLUMNS):
-        return f"one of the columns {', '.join(_ERROR_COLUMNS)} in the cases, with a few values or numbers"
-    if facts.labelled < _MODELLED:
-        return f"{_MODELLED} cases with a clinician's score; there are {facts.labelled:,}"
-    graded = sum(len(each) > _FEW_GRADES for each in facts.grades.values())
-    return _judged_beside_people(facts) or (
-        "" if graded else f"a dimension of more than {_FEW_GRADES} grades"
-    )
-
-
-def _strategy(name: str) -> Callable[[StudyFacts], str]:
+def _labelled(least: int, what: str) -> Lacks:
     def lacks(facts: StudyFacts) -> str:
-        return "" if name in facts.strategies else f"a judge with `strategy: {name}`"
+        return "" if facts.labelled >= least else f"{least} cases with {what}; there are {facts.labelled:,}"
 
     return lacks
 
 
-def _concordance(facts: StudyFacts) -> str:
-    return "" if facts.grades.get("concordant") == (0, 1) else "a dimension `concordant` of 0 and 1"
+def _graded(facts: StudyFacts, least: int) -> int:
+    """How many dimensions have so many grades or more."""
+    return sum(len(each) >= least for each in facts.grades.values())
 
 
-def _preference(facts: StudyFacts) -> str:
-    three = sorted(facts.grades.get("preference", ())) == [-1, 0, 1]
-    why = "" if three else "a dimension `preference` of -1, 0 and 1"
-    return _concordance(facts) or why or _strategy("concordance")(facts)
+_PEOPLE = _wanted(lambda facts: facts.clinicians, "clinicians' ratings of these cases (`humans`)")
+_SHARED = _wanted(lambda facts: facts.shared, "answers that two clinicians of the reference scored")
+_TWO_PEOPLE = _wanted(lambda facts: facts.two_people, "an answer that two clinicians scored")
+_ASKED = _wanted(lambda facts: facts.asked, "a judge that asks a model: all scores are from files")
+_SYSTEMS = _wanted(lambda facts: len(facts.systems) > 1, "answers of a second system (column `system`)")
+_SINGLE = _wanted(lambda facts: facts.design != "pairs", "single answers: this study compares two")
+_PAIRS = _wanted(lambda facts: facts.design == "pairs", "a study of pairs: `design: pairs`")
+_JUDGES = _wanted(lambda facts: facts.judges > 1, "a second judge")
+_TO_DIFFER = _wanted(
+    lambda facts: facts.clinicians or facts.judges > 1, "clinicians, or a second judge to differ from"
+)
+_THREE_RATERS = _wanted(
+    lambda facts: facts.judges + (facts.voters > 1) + facts.clinicians > 2, "a third rater"
+)
+_CALIBRATED = _labelled(_FOR_FOLDS, "a clinician's score on one dimension")
+_ONE_BENCHMARK = _wanted(
+    lambda facts: "benchmark" not in facts.columns,
+    "cases of one benchmark: the column `benchmark` has several",
+)
+_BOTH_ORDERS = _wanted(
+    lambda facts: facts.ranked_by_people > 1, f"two systems with {RANKED} cases each that a clinician scored"
+)
+_DANGER = _wanted(
+    lambda facts: facts.danger, "a dimension that carries danger: `gate: {severe_dimensions: [NAME]}`"
+)
+_LABELS = _wanted(
+    lambda facts: facts.labels, "a column of labels of the cases: `humans: {labels: {NAME: COLUMN}}`"
+)
+_JURY = _wanted(lambda facts: facts.voters > 1, "a jury of two judges or more (`jury`)")
+_PANEL = _wanted(
+    lambda facts: facts.second_panel, "ratings of a second panel: `humans: {second_panel: NAME}`"
+)
+_PROFILES = _wanted(
+    lambda facts: facts.profiles,
+    "columns that describe the clinicians (specialty, years, seniority, panel)",
+)
+_CLASSES = _wanted(
+    lambda facts: facts.by_case or any(len(each) <= _FEW_GRADES for each in facts.grades.values()),
+    f"a dimension of two or {_FEW_GRADES} grades",
+)
+_DIMENSIONS = _wanted(lambda facts: facts.by_case or len(facts.grades) > 1, "a second dimension")
+_ONE_SCALE = _wanted(
+    lambda facts: _graded(facts, _FEW_GRADES) > 2 and not facts.by_case,
+    "three dimensions of three grades or more",
+)
+_DRAWS = _wanted(
+    lambda facts: facts.draws, "each judge asked several times: `repeats: 3`, or the strategy `repeats`"
+)
+_REPEATS = _wanted(
+    lambda facts: facts.repeats,
+    "`repeats` of the whole study: the strategy's own runs become one score",
+)
+_TWO_OF_BOTH = _wanted(
+    lambda facts: facts.judges > 1 and len(facts.systems) > 1, "two judges and two systems"
+)
+_VENDORS = _wanted(
+    lambda facts: facts.vendors, "who made the systems: `report: {system_vendors: {SYSTEM: VENDOR}}`"
+)
+_OWN_VENDOR = _wanted(lambda facts: facts.own_vendor, "a judge whose `vendor` made one of the systems")
+_METRICS = _wanted(lambda facts: facts.metrics, "text metrics beside the judges: `metrics: [chrf]`")
+_IMPACT = _wanted(lambda facts: (0, 1, 2) in facts.grades.values(), "a dimension with the grades 0, 1 and 2")
+_ERROR_COLUMN = _wanted(
+    lambda facts: facts.columns & set(_ERROR_COLUMNS),
+    f"one of the columns {', '.join(_ERROR_COLUMNS)} in the cases, with a few values or numbers",
+)
+_MODELLED = _labelled(_FOR_A_MODEL, "a clinician's score")
+_MANY_GRADES = _wanted(
+    lambda facts: _graded(facts, _FEW_GRADES + 1), f"a dimension of more than {_FEW_GRADES} grades"
+)
+_CONCORDANT = _wanted(
+    lambda facts: facts.grades.get("concordant") == (0, 1), "a dimension `concordant` of 0 and 1"
+)
+_PREFERENCE = _wanted(
+    lambda facts: sorted(facts.grades.get("preference", ())) == [-1, 0, 1],
+    "a dimension `preference` of -1, 0 and 1",
+)
+_CRITERIA = _wanted(lambda facts: facts.by_case, "criteria of each case: `instrument: criteria`")
+_INJECTION = _wanted(
+    lambda facts: facts.injection, "`audits: {injection: {cases: 30}}`, which asks the judges again"
+)
 
 
-def _pairs(facts: StudyFacts) -> str:
-    return "" if facts.design == "pairs" else "a study of pairs: `design: pairs`"
+def _ranked(facts: StudyFacts) -> str:
+    return facts.why_not_ranked
 
 
-def _pairs_by_people(facts: StudyFacts) -> str:
-    return _pairs(facts) or _judged_beside_people(facts)
+def _every_system(facts: StudyFacts) -> str:
+    few = f"{_LABELLED} cases of every system with a clinician's score; one system has {facts.fewest:,}"
+    return few if facts.fewest < _LABELLED else ""
 
 
-def _criteria(facts: StudyFacts) -> str:
-    return "" if facts.by_case else "criteria of each case: `instrument: criteria`"
+def _reviewed(facts: StudyFacts) -> str:
+    return "" if facts.labels else _PEOPLE(facts) or _DANGER(facts)
 
 
-def _injection(facts: StudyFacts) -> str:
-    return "" if facts.injection else "`audits: {injection: {cases: 30}}`, which asks the judges again"
+def _strategy(name: str) -> Lacks:
+    return _wanted(lambda facts: name in facts.strategies, f"a judge with `strategy: {name}`")
 
 
 _NEEDS = (
-    Need(("coverage", "unscored", "unscored-by-reason"), "what was scored, and what was not", _nothing),
-    Need(("judges", "methods", "tripod-llm", "folder"), "how it was made", _nothing),
-    Need(("cost",), "calls, tokens and money", _nothing),
-    Need(("cost-by-system", "coverage-by-system"), "the same, system by system", _systems),
-    Need(("answering-models",), "which models answered", _asked),
-    Need(("corpus",), "what was rated", _nothing),
-    Need(("distributions",), "which grades were given", _nothing),
-    Need(("ways-of-judging", "ways-of-judging-settings"), "the judges beside one another", _nothing),
-    Need(("verdicts",), "may the jury be trusted", _nothing),
+    Need(("coverage", "unscored", "unscored-by-reason"), "what was scored, and what was not"),
+    Need(("judges", "methods", "tripod-llm", "folder"), "how it was made"),
+    Need(("cost",), "calls, tokens and money"),
+    Need(("cost-by-system", "coverage-by-system"), "the same, system by system", (_SYSTEMS,)),
+    Need(("answering-models",), "which models answered", (_ASKED,)),
+    Need(("corpus",), "what was rated"),
+    Need(("distributions",), "which grades were given"),
+    Need(("ways-of-judging", "ways-of-judging-settings"), "the judges beside one another"),
+    Need(("verdicts",), "may the jury be trusted"),
+    Need(("agreement", "agreement-other-coefficients"), "agreement with the clinicians", (_PEOPLE,)),
+    Need(("attributes", "differences"), "differences from the clinicians", (_PEOPLE,)),
+    Need(("confusion",), "which grade became which", (_PEOPLE,)),
+    Need(("confusion-by-rater",), "the same of every judge", (_PEOPLE, _JUDGES)),
+    Need(("ways-of-judging-by-dimension",), "the judges on each dimension", (_PEOPLE,)),
+    Need(("cases-worth-reading",), "where raters differ most", (_TO_DIFFER,)),
+    Need(("human-baseline", "clinicians-together"), "clinicians with one another", (_PEOPLE, _SHARED)),
+    Need(("rater-kappas",), "every two raters", (_THREE_RATERS,)),
+    Need(("raters",), "who the clinicians are", (_PROFILES,)),
+    Need(("classes",), "accuracy and F1", (_PEOPLE, _CLASSES)),
     Need(
-        ("agreement", "agreement-other-coefficients"), "agreement with the clinicians", _judged_beside_people
-    ),
-    Need(("attributes", "differences"), "differences from the clinicians", _judged_beside_people),
-    Need(("confusion",), "which grade became which", _judged_beside_people),
-    Need(("confusion-by-rater",), "the same of every judge", _several_judges),
-    Need(("ways-of-judging-by-dimension",), "the judges on each dimension", _judged_beside_people),
-    Need(("cases-worth-reading",), "where raters differ most", _worth_reading),
-    Need(("human-baseline", "clinicians-together"), "clinicians with one another", _two_clinicians),
-    Need(("rater-kappas",), "every two raters", _three_raters),
-    Need(("raters",), "who the clinicians are", _raters),
-    Need(("classes",), "accuracy and F1", _classes),
-    Need(
-        ("classes-clinicians", "classes-crossed"), "the clinicians' classes side by side", _classes_of_people
+        ("classes-clinicians", "classes-crossed"),
+        "the clinicians' classes side by side",
+        (_PEOPLE, _CLASSES, _SHARED),
     ),
     Need(
         ("dimension-correlations", "dimension-correlations-by-rater"),
         "do dimensions measure different things",
-        _dimensions,
+        (_DIMENSIONS,),
     ),
-    Need(("internal-consistency",), "do dimensions make one scale", _one_scale),
-    Need(("severe-errors",), "danger that was missed", _dangerous),
-    Need(("severe-error-overlap",), "judges that miss the same danger", _overlap),
-    Need(("triage",), "which answers to read first", _reviewed),
-    Need(("triage-labels", "triage-labels-by-system"), "cases with a label", _labels),
-    Need(("jury-worth",), "the jury beside its best judge", _jury),
-    Need(("second-panel", "second-panel-before-after"), "the jury beside a second panel", _panel),
-    Need(("second-panel-severe-errors",), "danger beside a second panel", _panel_and_danger),
-    Need(("calibration", "calibration-curves"), "calibration to the clinicians", _calibrated),
-    Need(("agreement-by-system",), "agreement within each system", _systems_beside_people),
-    Need(("ranking",), "the systems in order", _ranked),
+    Need(("internal-consistency",), "do dimensions make one scale", (_ONE_SCALE,)),
+    Need(("severe-errors",), "danger that was missed", (_PEOPLE, _DANGER)),
+    Need(("severe-error-overlap",), "judges that miss the same danger", (_PEOPLE, _DANGER, _JUDGES)),
+    Need(("triage",), "which answers to read first", (_SINGLE, _reviewed)),
+    Need(("triage-labels", "triage-labels-by-system"), "cases with a label", (_PEOPLE, _LABELS)),
+    Need(("jury-worth",), "the jury beside its best judge", (_PEOPLE, _JURY)),
+    Need(("second-panel", "second-panel-before-after"), "the jury beside a second panel", (_PEOPLE, _PANEL)),
+    Need(("second-panel-severe-errors",), "danger beside a second panel", (_PEOPLE, _PANEL, _DANGER)),
     Need(
-        ("ranking-beside-clinicians",), "jury's and clinicians' order of the systems", _ranked_beside_people
+        ("calibration", "calibration-curves"),
+        "calibration to the clinicians",
+        (_SINGLE, _CALIBRATED, _PEOPLE),
     ),
-    Need(("ranking-agreement",), "how far both orders agree", _both_orders),
+    Need(("agreement-by-system",), "agreement within each system", (_PEOPLE, _SYSTEMS)),
+    Need(("ranking",), "the systems in order", (_SINGLE, _ranked)),
+    Need(
+        ("ranking-beside-clinicians",),
+        "jury's and clinicians' order of the systems",
+        (_SINGLE, _ranked, _PEOPLE),
+    ),
+    Need(("ranking-agreement",), "how far both orders agree", (_SINGLE, _ranked, _PEOPLE, _BOTH_ORDERS)),
     Need(
         ("ranking-agreement-calibrated",),
         "both orders after calibration",
-        lambda facts: _both_orders(facts) or _calibrated(facts),
+        (_SINGLE, _ranked, _PEOPLE, _BOTH_ORDERS, _CALIBRATED),
     ),
-    Need(("ranking-by-reference",), "the clinicians' order, estimated", _ranked_by_people),
-    Need(("self-preference",), "does a judge favour its own vendor", _self_preference),
-    Need(("stability", "stability-by-answer"), "the same judge asked again", _repeated),
-    Need(("stability-people",), "clinicians beside it", _repeated_by_people),
-    Need(("repeats",), "every run of a judge", _runs),
-    Need(("standardised",), "ICC(3,k) on z-scores, with text metrics", _metrics),
-    Need(("text-metrics",), "which text metric sees harm", _metrics_beside_labels),
-    Need(("errors",), "what moves the error", _errors),
+    Need(
+        ("ranking-by-reference",),
+        "the clinicians' order, estimated",
+        (_ONE_BENCHMARK, _SINGLE, _ranked, _PEOPLE, _every_system),
+    ),
+    Need(
+        ("self-preference",),
+        "does a judge favour its own vendor",
+        (_SINGLE, _TWO_OF_BOTH, _VENDORS, _OWN_VENDOR),
+    ),
+    Need(("stability", "stability-by-answer"), "the same judge asked again", (_SINGLE, _DRAWS)),
+    Need(("stability-people",), "clinicians beside it", (_SINGLE, _DRAWS, _TWO_PEOPLE)),
+    Need(("repeats",), "every run of a judge", (_SINGLE, _DRAWS, _PEOPLE, _REPEATS)),
+    Need(("standardised",), "ICC(3,k) on z-scores, with text metrics", (_PEOPLE, _SHARED, _METRICS)),
+    Need(("text-metrics",), "which text metric sees harm", (_METRICS, _PEOPLE, _IMPACT)),
+    Need(("errors",), "what moves the error", (_SINGLE, _ERROR_COLUMN, _MODELLED, _PEOPLE, _MANY_GRADES)),
     Need(
         ("claims-per-answer", "claims-verdicts", "claims-evidence", "claims-listing"),
         "claims, one by one",
-        _strategy("claims"),
+        (_strategy("claims"),),
     ),
+    Need(("claims-area", "claims-thresholds"), "thresholds of support", (_strategy("claims"), _PEOPLE)),
     Need(
-        ("claims-area", "claims-thresholds"),
-        "thresholds of support",
-        lambda facts: _strategy("claims")(facts) or _judged_beside_people(facts),
+        ("deliberation-endings", "deliberation-personas"), "how agents decided", (_strategy("deliberation"),)
     ),
-    Need(("deliberation-endings", "deliberation-personas"), "how agents decided", _strategy("deliberation")),
-    Need(("preference",), "concordance and preference", _concordance),
-    Need(("preference-orders",), "does the order of two answers decide", _preference),
-    Need(("pairs", "pairs-raters"), "systems by preferences", _pairs),
-    Need(("pairs-reference",), "systems by the clinicians' preferences", _pairs_by_people),
-    Need(("criteria-scores", "criterion-verdicts"), "points of the criteria", _criteria),
-    Need(("criteria-scores-by-tag", "criteria-tag-verdicts"), "the same by tag", _criteria),
-    Need(("injection",), "planted instructions", _injection),
+    Need(("preference",), "concordance and preference", (_CONCORDANT,)),
+    Need(
+        ("preference-orders",),
+        "does the order of two answers decide",
+        (_CONCORDANT, _PREFERENCE, _strategy("concordance")),
+    ),
+    Need(("pairs", "pairs-raters"), "systems by preferences", (_PAIRS,)),
+    Need(("pairs-reference",), "systems by the clinicians' preferences", (_PAIRS, _PEOPLE)),
+    Need(("criteria-scores", "criterion-verdicts"), "points of the criteria", (_CRITERIA,)),
+    Need(("criteria-scores-by-tag", "criteria-tag-verdicts"), "the same by tag", (_CRITERIA,)),
+    Need(("injection",), "planted instructions", (_INJECTION,)),
 )
