@@ -99,17 +99,14 @@ class ShareQueue:
 
     def done(self) -> None:
         self._under_way -= 1
-        self._wake()
+        self.wake()
 
     def give_back(self, share: Share) -> None:
         self._returned.append(share)
         self.done()
 
-    def end(self) -> None:
-        """Wake those who wait: nothing more is to be done."""
-        self._wake()
-
-    def _wake(self) -> None:
+    def wake(self) -> None:
+        """Those who wait look again: a share came back, or nothing more is to be done."""
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -187,21 +184,18 @@ def _loads(models: Iterable[ChatModel]) -> bool:
 
 
 def _rooms(study: Study, name: str, gpus: float, cpus: float, resources: dict[str, float]) -> list[int]:
-    return [
-        _room(study, name, kind, need, resources) for kind, need in (("GPU", gpus), ("CPU", cpus)) if need
-    ]
-
-
-def _room(study: Study, name: str, kind: str, need: float, resources: dict[str, float]) -> int:
-    """For how many workers that need so much of it the cluster has room."""
-    there = resources.get(kind, 0.0)
-    if need > there:
-        has = f"has {there:g} in all" if there else "has none"
-        raise MedjuryError(
-            f"{study.file}: {name} needs {need:g} {kind}, and the cluster {has}; start a node that has enough, or "
-            f"take `{kind.lower()}s` out. Nothing was asked"
-        )
-    return int(there / need + 1e-9)
+    """For how many workers that need so much the cluster has room, by what each of them needs."""
+    found = []
+    for kind, need in (("GPU", gpus), ("CPU", cpus)):
+        there = resources.get(kind, 0.0)
+        if need > there:
+            has = f"has {there:g} in all" if there else "has none"
+            raise MedjuryError(
+                f"{study.file}: {name} needs {need:g} {kind}, and the cluster {has}; start a node that has enough, "
+                f"or take `{kind.lower()}s` out. Nothing was asked"
+            )
+        found += [int(there / need + 1e-9)] if need else []
+    return found
 
 
 def refuse_for_cluster(study: Study) -> None:

@@ -77,16 +77,25 @@ class MetricRaters:
             for row, case in enumerate(some):
                 for name, (values, reasons, kind) in columns.items():
                     for dimension, key in self.keys(case, name, instrument).items():
-                        yield _rating(
-                            case,
-                            name,
-                            _label(instrument),
-                            dimension,
-                            values[row],
-                            reasons.get(row, ""),
-                            kind,
-                            key,
-                            when,
+                        value = values[row]
+                        yield Rating(
+                            item=case.id,
+                            system=case.system,
+                            rater=name,
+                            rater_kind="metric",
+                            instrument=_label(instrument),
+                            dimension=dimension,
+                            repeat=0,
+                            score=value,
+                            status="unscored" if value is None else "scored",
+                            reason=kind if value is None else None,
+                            explanation=reasons.get(row, ""),
+                            seconds=None,
+                            tokens_in=None,
+                            tokens_out=None,
+                            cost=None,
+                            created_at=when,
+                            key=key,
                         )
 
     def keys(self, case: Case, name: str, instrument: Instrument) -> dict[str, str]:
@@ -256,36 +265,4 @@ def _impact_estimates(cases: Sequence[Case], languages: Sequence[str]) -> Column
         [each.score for each in found],
         {row: "; ".join(each.reasons) for row, each in enumerate(found)},
         Reason.INPUT,
-    )
-
-
-def _rating(
-    case: Case,
-    name: str,
-    label: str,
-    dimension: str,
-    value: float | None,
-    why: str,
-    kind: Reason,
-    key: str,
-    when: str,
-) -> Rating:
-    return Rating(
-        item=case.id,
-        system=case.system,
-        rater=name,
-        rater_kind="metric",
-        instrument=label,
-        dimension=dimension,
-        repeat=0,
-        score=value,
-        status="unscored" if value is None else "scored",
-        reason=kind if value is None else None,
-        explanation=why,
-        seconds=None,
-        tokens_in=None,
-        tokens_out=None,
-        cost=None,
-        created_at=when,
-        key=key,
     )

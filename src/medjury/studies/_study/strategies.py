@@ -22,27 +22,28 @@ if TYPE_CHECKING:
     from medjury.judging import AdaptiveJury, ClosedLoop, Concordance, Deliberation, Persona, Repeats
 
 
-class SingleSettings(Settings):
-    """It has none of its own."""
-
-
-def _single(settings: SingleSettings, setup: Setup) -> Judge:
+def _judge(setup: Setup, how: ModelPart, model: ChatModel) -> Judge:
+    """The entry's own question, put to this model as its part of the file says."""
     part = setup.part
     return Judge(
-        setup.model,
+        model,
         setup.instrument,
-        temperature=part.temperature,
-        seed=part.seed,
-        max_tokens=part.max_tokens,
+        temperature=how.temperature,
+        seed=how.seed,
+        max_tokens=how.max_tokens,
         explain=part.explain,
         per_dimension=part.per_dimension,
-        reasks=part.reasks,
+        reasks=how.reasks,
         examples=setup.instrument.examples if setup.use_examples else (),
         drawn=setup.drawn,
         prompt=setup.prompt,
         own=setup.own_prompt,
         translated=part.translated,
     )
+
+
+def _single(settings: Settings, setup: Setup) -> Judge:
+    return _judge(setup, setup.part, setup.model)
 
 
 # A judge is asked at temperature 0 unless its entry says otherwise; draws at 0 would all be the same.
@@ -60,7 +61,7 @@ class RepeatsSettings(Settings):
 def _repeats(settings: RepeatsSettings, setup: Setup) -> Repeats:
     from medjury.judging import Repeats
 
-    judge = _single(SingleSettings(name="single"), setup)
+    judge = _judge(setup, setup.part, setup.model)
     if "temperature" not in setup.part.model_fields_set:
         judge = replace(judge, temperature=_TEMPERATURE)
     if judge.temperature is None and setup.part.kind == "embedded":
@@ -113,19 +114,11 @@ def _closed_loop(settings: ClosedLoopSettings, setup: Setup) -> ClosedLoop:
     from medjury.judging import ClosedLoop
 
     # The final juror is the single judge of the same entry, so that the two are comparable and share replies.
-    final = _single(SingleSettings(name="single"), setup)
+    final = _judge(setup, setup.part, setup.model)
     inside = settings.loop_judge or setup.part
     model = setup.model if settings.loop_judge is None else setup.make(settings.loop_judge, "loop judge")
-    loop_judge = replace(
-        final,
-        model=model,
-        temperature=inside.temperature,
-        seed=inside.seed,
-        max_tokens=inside.max_tokens,
-        reasks=inside.reasks,
-        explain=True,  # its reasons are what the writer is given
-        per_dimension=False,
-    )
+    # Its reasons are what the writer is given.
+    loop_judge = replace(_judge(setup, inside, model), explain=True, per_dimension=False)
     how = settings.writer or inside
     writer = Speaker(
         model if settings.writer is None else setup.make(settings.writer, "writer"),
@@ -254,7 +247,10 @@ def _adaptive(settings: AdaptiveSettings, setup: Setup) -> AdaptiveJury:
         maximum = stated.maximum or (None if settings.jurors else max(_AGAIN, stated.minimum))
         rule = AdaptiveRule(stated.tolerance, stated.minimum, maximum, stated.threshold)
     parts = [_part(each, setup) for each in settings.jurors] or [_alone(setup)]
-    jurors = [_juror(part, name, setup) for part, name in zip(parts, names or ["juror"], strict=True)]
+    jurors = [
+        _judge(setup, part, setup.make(part, name))
+        for part, name in zip(parts, names or ["juror"], strict=True)
+    ]
     known: dict[str, str] = {}
     for juror in jurors:
         twin = known.setdefault(juror.settings_hash(), juror.name)
@@ -286,24 +282,6 @@ def _alone(setup: Setup) -> ModelPart:
     return setup.part.model_copy(update={"temperature": _TEMPERATURE})
 
 
-def _juror(part: ModelPart, name: str, setup: Setup) -> Judge:
-    return Judge(
-        setup.make(part, name),
-        setup.instrument,
-        temperature=part.temperature,
-        seed=part.seed,
-        max_tokens=part.max_tokens,
-        explain=setup.part.explain,
-        per_dimension=setup.part.per_dimension,
-        reasks=part.reasks,
-        examples=setup.instrument.examples if setup.use_examples else (),
-        drawn=setup.drawn,
-        prompt=setup.prompt,
-        own=setup.own_prompt,
-        translated=setup.part.translated,
-    )
-
-
 class Strategy(NamedTuple):
     """The settings a strategy takes in a study file, and the rater they make. `without` names settings of the
     judge's entry that have no meaning for it: stated all the same, they are refused."""
@@ -327,7 +305,7 @@ STRATEGIES: Mapping[str, Callable[[], Strategy]] = {
     "concordance": lambda: Strategy(ConcordanceSettings, _concordance, ("translated",)),
     "deliberation": lambda: Strategy(DeliberationSettings, _deliberation, ("explain", "translated")),
     "repeats": lambda: Strategy(RepeatsSettings, _repeats, images=True),
-    "single": lambda: Strategy(SingleSettings, _single, images=True),
+    "single": lambda: Strategy(Settings, _single, images=True),
 }
 
 
