@@ -14,6 +14,7 @@ import pytest
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import NotApplicable, Reason, Score, Unscored, load_instrument
 from medjury.intake.cases import Case, content_marks
+from medjury.judging import nearest_grade
 from medjury.statistics import Estimate
 from medjury.tuning._held_out import (
     PLAIN,
@@ -26,7 +27,7 @@ from medjury.tuning._held_out import (
     labels_until_better,
     nested,
 )
-from medjury.tuning._labelled_cases import Labelled, graded, labelled_cases, nearest_grade, split_cases
+from medjury.tuning._labelled_cases import Labelled, graded, labelled_cases, split_cases
 from medjury.tuning._lineage import Ancestor, Judged, Lineage, Proposed
 from medjury.tuning._objective import make_objective
 from medjury.tuning._prompt_texts import (

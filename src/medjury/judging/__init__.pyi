@@ -98,4 +98,5 @@ from ._sync import run_async as run_async
 from ._training_split import Consensus as Consensus
 from ._training_split import TrainingSplit as TrainingSplit
 from ._training_split import consensus_of as consensus_of
+from ._training_split import nearest_grade as nearest_grade
 from ._training_split import split_training as split_training

@@ -10,10 +10,11 @@ import numpy as np
 
 from medjury.analysis.agreement import classification, cohen_kappa
 from medjury.instruments import Dimension, Score, Unscored
+from medjury.judging import nearest_grade
 from medjury.statistics import Estimate, Floats, Read, Replicates, Result, ends, replicates
 from medjury.store.ratings import Rating
 from medjury.studies import Humans
-from medjury.tuning._labelled_cases import Labelled, nearest_grade
+from medjury.tuning._labelled_cases import Labelled
 from medjury.tuning._objective import Objective, Outcomes
 
 PLAIN, TUNED, MEMORISED = "plain", "tuned", "memorised"

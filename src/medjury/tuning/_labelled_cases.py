@@ -16,7 +16,7 @@ import numpy as np
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Instrument
 from medjury.intake.cases import Case, RedactedCases, content_marks
-from medjury.judging import Joined, chance
+from medjury.judging import Joined, chance, nearest_grade
 from medjury.store.ratings import Rating
 from medjury.store.runs import TuningSplit
 from medjury.studies import Humans, StatedSplit, Study
@@ -53,11 +53,6 @@ class LabelledCases:
     labels: int
     clinicians: int
     left_out: Mapping[str, int] = field(default_factory=dict)
-
-
-def nearest_grade(dimension: Dimension, value: float) -> int:
-    """The grade nearest to a number; of two that are as near, the higher, as examples show it."""
-    return min(dimension.values, key=lambda grade: (abs(grade - value), -grade))
 
 
 def labelled_cases(

@@ -12,8 +12,9 @@ import numpy as np
 from medjury.analysis.agreement import kappa_statistics
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Instrument, NotApplicable, Outcome, Score, Unscored
+from medjury.judging import nearest_grade
 from medjury.statistics import Floats, Read
-from medjury.tuning._labelled_cases import Labelled, nearest_grade
+from medjury.tuning._labelled_cases import Labelled
 
 ObjectiveName = Literal["cost_matrix", "quadratic_kappa", "macro_f1", "rmse", "within_system_correlation"]
 OBJECTIVES: tuple[ObjectiveName, ...] = get_args(ObjectiveName)

@@ -21,7 +21,7 @@ from medjury.judging import Consensus
 from medjury.store.runs import RunFolder
 from medjury.studies import load_study
 from medjury.tuning.training import Rejection, make_lessons, read_lessons
-from medjury.tuning.training._lessons import Completion, upsampled
+from medjury.tuning.training._lessons import upsampled
 from medjury.tuning.training._questions import rejected_grades
 
 Write = Callable[..., Path]
@@ -111,12 +111,12 @@ class TestCompletions:
 
     def test_the_same_seed_copies_the_same(self) -> None:
         rows = [
-            Completion(str(n), "a", rater, "", (), "")
-            for rater, many in (("ann", 7), ("ben", 4))
-            for n in range(many)
+            {"rater": rater, "item": str(n)} for rater, many in (("ann", 7), ("ben", 4)) for n in range(many)
         ]
         assert upsampled(rows, 1) == upsampled(rows, 1)
-        drawn = {tuple(row.item for row in upsampled(rows, seed) if row.rater == "ben") for seed in range(20)}
+        drawn = {
+            tuple(row["item"] for row in upsampled(rows, seed) if row["rater"] == "ben") for seed in range(20)
+        }
         assert len(drawn) > 1 and all(len(each) == 7 for each in drawn)
         assert upsampled([], 0) == []
 

@@ -15,13 +15,11 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder, write_whole
 from medjury.instruments import Instrument
 from medjury.intake.cases import Case, Redactor, make_redactor
-from medjury.judging import Family, Judge, consensus_of, deal_families, families_of
-from medjury.models import Message
+from medjury.judging import Family, consensus_of, deal_families, families_of
 from medjury.store.ratings import Rating, open_store
 from medjury.store.runs import files as run_files
 from medjury.studies import Humans, StatedSplit, Study, read_rules
 from medjury.tuning.training._questions import (
-    Preference,
     Question,
     Rejection,
     plain_judge,
@@ -100,21 +98,9 @@ def _items(families: Iterable[Family]) -> frozenset[str]:
 INCOMPLETE = "a clinician did not grade every dimension, or gave what the instrument does not allow"
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """A question and what one clinician answered, in the form in which a judge has to answer."""
-
-    item: str
-    system: str
-    rater: str
-    case_hash: str
-    prompt: tuple[Message, ...]
-    completion: str
-
-
-def completions(asked: Iterable[Question], left_out: Counter[str]) -> list[Completion]:
+def completions(asked: Iterable[Question], left_out: Counter[str]) -> list[dict[str, Any]]:
     """One completion per clinician and question. Who rated an answer twice is heard once, by the median."""
-    made: list[Completion] = []
+    made = []
     for question in asked:
         by_rater: dict[str, list[Rating]] = {}
         for row in question.ratings:
@@ -124,21 +110,18 @@ def completions(asked: Iterable[Question], left_out: Counter[str]) -> list[Compl
             if isinstance(said, str):
                 left_out[INCOMPLETE] += 1
                 continue
-            text = question.completion(said.scores, said.explanations)
-            made.append(
-                Completion(question.item, question.system, rater, question.case_hash, question.prompt, text)
-            )
+            made.append(question.lesson(rater, completion=said))
     return made
 
 
-def upsampled(rows: Sequence[Completion], seed: int) -> list[Completion]:
+def upsampled(rows: Sequence[dict[str, Any]], seed: int) -> list[dict[str, Any]]:
     """The same rows and copies of them, so that every rater has as many as the one with most: first all rows of a
     rater again, then a seeded draw of them, none twice, for what still lacks."""
-    by_rater: dict[str, list[Completion]] = {}
+    by_rater: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
-        by_rater.setdefault(row.rater, []).append(row)
+        by_rater.setdefault(row["rater"], []).append(row)
     most = max((len(own) for own in by_rater.values()), default=0)
-    even: list[Completion] = []
+    even: list[dict[str, Any]] = []
     for rater, own in sorted(by_rater.items()):
         times, rest = divmod(most, len(own))
         drawn = random.Random(f"{seed} {rater}").sample(range(len(own)), rest)
@@ -237,20 +220,17 @@ def make_lessons(
     touched = sides.training | sides.development
     asked = questions(asking, study.cases, (row for row in rated if row.item in touched), left_out)
     notes: tuple[str, ...] = ()
-    lessons: list[Completion] | list[Preference]
     if method == "sft":
         lessons = completions(asked, left_out)
-        learned: Sequence[Completion | Preference] = [row for row in lessons if row.item in sides.training]
-        if even:
-            before = len(learned)
-            learned = upsampled(learned, seed)  # type: ignore[arg-type]
-            notes = (f"{len(learned) - before:,} completions are shown again, so that no rater dominates",)
     else:
         judged = _judged(study) if rejection.rule == "worst_judge" else ()
-        found = preferences(asked, rejection, left_out, clinicians=clinicians, judged=judged)
-        lessons, notes = list(found.pairs), found.notes
-        learned = [row for row in lessons if row.item in sides.training]
-    looked_at = [row for row in lessons if row.item in sides.development]
+        lessons, notes = preferences(asked, rejection, left_out, clinicians=clinicians, judged=judged)
+    learned = [row for row in lessons if row["item"] in sides.training]
+    if method == "sft" and even:
+        before = len(learned)
+        learned = upsampled(learned, seed)
+        notes = (f"{len(learned) - before:,} completions are shown again, so that no rater dominates",)
+    looked_at = [row for row in lessons if row["item"] in sides.development]
     if not learned:
         why = "; ".join(f"{reason}: {count:,}" for reason, count in left_out.items())
         raise MedjuryError(
@@ -263,44 +243,30 @@ def make_lessons(
         )
     if named:
         notes = (*notes, "learned from the study's own development cases; all other cases are held out")
-    facts = _facts(study, method, asking, left_out, notes, learned, looked_at)
-    facts |= {
+    facts = {
+        "method": method,
+        "study": study.name,
+        "study_hash": hashlib.sha256(study.file.read_bytes()).hexdigest(),
+        "instrument": f"{asking.instrument.name} {asking.instrument.version}",
+        "instrument_hash": asking.instrument.fingerprint(),
+        "judge": asking.name,
+        "judge_settings_hash": asking.settings_hash(),
+        "lessons": len(learned),
+        "development": len(looked_at),
+        "left_out": dict(left_out),
+        "notes": list(notes),
         "seed": seed,
         "sides": {name: sorted(getattr(sides, name)) for name in ("training", "development", "held_out")},
         "rejected": None if method == "sft" else {"rule": rejection.rule, "binary": rejection.binary},
     }
     return Lessons(
-        tuple(map(_row, learned)),
-        tuple(map(_row, looked_at)),
+        tuple(learned),
+        tuple(looked_at),
         tuple(sorted({each.case_hash for each in asked})),
         tuple(sorted({each.item for each in asked})),
         tuple(sorted({mark for each in asked for mark in each.marks})),
         facts,
     )
-
-
-def _facts(
-    study: Study,
-    method: Method,
-    judge: Judge,
-    left_out: Counter[str],
-    notes: Sequence[str],
-    learned: Sequence[object],
-    looked_at: Sequence[object],
-) -> dict[str, Any]:
-    return {
-        "method": method,
-        "study": study.name,
-        "study_hash": hashlib.sha256(study.file.read_bytes()).hexdigest(),
-        "instrument": f"{judge.instrument.name} {judge.instrument.version}",
-        "instrument_hash": judge.instrument.fingerprint(),
-        "judge": judge.name,
-        "judge_settings_hash": judge.settings_hash(),
-        "lessons": len(learned),
-        "development": len(looked_at),
-        "left_out": dict(left_out),
-        "notes": list(notes),
-    }
 
 
 def _named(study: Study, name: str | None) -> Any:
@@ -345,22 +311,6 @@ def _judged(study: Study) -> Iterable[Rating]:
         )
     with open_store(study.store) as store:
         yield from store.ratings()
-
-
-def _row(lesson: Completion | Preference) -> dict[str, Any]:
-    prompt = [_said(each) for each in lesson.prompt]
-    about = {"item": lesson.item, "system": lesson.system}
-    if isinstance(lesson, Completion):
-        return {**about, "rater": lesson.rater, "prompt": prompt, "completion": _answer(lesson.completion)}
-    return {**about, "prompt": prompt, "chosen": _answer(lesson.chosen), "rejected": _answer(lesson.rejected)}
-
-
-def _said(message: Message) -> dict[str, str]:
-    return {"role": message.role, "content": message.content}
-
-
-def _answer(text: str) -> list[dict[str, str]]:
-    return [{"role": "assistant", "content": text}]
 
 
 def _lines(rows: Iterable[Mapping[str, Any]]) -> str:

@@ -7,7 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Explain, Instrument, Unscored
@@ -37,9 +37,15 @@ class Question:
     def dimensions(self) -> tuple[str, ...]:
         return tuple(each.name for each in self.instrument.dimensions)
 
-    def completion(self, scores: Mapping[str, int | None], explanations: Mapping[str, str]) -> str:
-        """These grades as the answer that the judge's reader reads."""
-        return worked_messages("", scores, explanations, self.dimensions, self.explain)[1].content
+    def lesson(self, rater: str | None = None, **answers: Consensus) -> dict[str, Any]:
+        """The question with these answers in the form that the judge's reader reads, as trainers take them."""
+        row: dict[str, Any] = {"item": self.item, "system": self.system}
+        row |= {} if rater is None else {"rater": rater}
+        row["prompt"] = [{"role": each.role, "content": each.content} for each in self.prompt]
+        for name, said in answers.items():
+            worked = worked_messages("", said.scores, said.explanations, self.dimensions, self.explain)
+            row[name] = [{"role": "assistant", "content": worked[1].content}]
+        return row
 
 
 def plain_judge(rater: Rater) -> Judge:
@@ -186,28 +192,6 @@ NO_ANSWER = "the worst judge gave no whole answer"
 SAME_AS_JUDGE = "the worst judge gave the clinicians' own answer"
 
 
-@dataclass(frozen=True, slots=True)
-class Preference:
-    """A question with the answer to prefer and the answer to avoid."""
-
-    item: str
-    system: str
-    case_hash: str
-    prompt: tuple[Message, ...]
-    chosen: str
-    rejected: str
-
-
-@dataclass(frozen=True, slots=True)
-class Preferences:
-    """The pairs, and what a reader of them must know. `at_the_end` counts grades of the kept pairs that stayed
-    because their scale ends there."""
-
-    pairs: tuple[Preference, ...]
-    at_the_end: int
-    notes: tuple[str, ...]
-
-
 def preferences(
     asked: Sequence[Question],
     rejection: Rejection,
@@ -215,9 +199,9 @@ def preferences(
     *,
     clinicians: int = 2,
     judged: Iterable[Rating] = (),
-) -> Preferences:
-    """One pair for each question that `clinicians` or more answered. `judged` are judges' ratings, for the rule
-    `worst_judge`."""
+) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """One pair of answers for each question that `clinicians` or more answered, and what a reader of the pairs must
+    know. `judged` are judges' ratings, for the rule `worst_judge`."""
     chosen: list[tuple[Question, Consensus]] = []
     for question in asked:
         said = consensus_of(question.instrument, question.ratings, clinicians)
@@ -226,7 +210,7 @@ def preferences(
         else:
             chosen.append((question, said))
     worst, answers = _worst_judge(chosen, judged) if rejection.rule == "worst_judge" else ("", {})
-    pairs: list[Preference] = []
+    pairs = []
     ends = 0
     for question, said in chosen:
         at_the_end = 0
@@ -243,14 +227,8 @@ def preferences(
             left_out[SAME_AS_JUDGE if worst else EQUAL] += 1
             continue
         ends += at_the_end
-        pairs.append(
-            Preference(
-                question.item, question.system, question.case_hash, question.prompt,
-                question.completion(said.scores, said.explanations),
-                question.completion(other.scores, other.explanations),
-            )
-        )  # fmt: skip
-    return Preferences(tuple(pairs), ends, _notes(asked, rejection, worst, ends))
+        pairs.append(question.lesson(chosen=said, rejected=other))
+    return pairs, _notes(asked, rejection, worst, ends)
 
 
 def _notes(asked: Sequence[Question], rejection: Rejection, worst: str, ends: int) -> tuple[str, ...]:
