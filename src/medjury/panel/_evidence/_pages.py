@@ -312,7 +312,7 @@ def routes(panel: Panel) -> APIRouter:
 
     def runs() -> tuple[EvidenceRun, EvidenceRun | None]:
         study = panel.study
-        folder = study and study.settings.output_in(study.file.resolve().parent)
+        folder = None if study is None else study.settings.output_in(study.file.resolve().parent)
         if folder is None or not (folder / files.MANIFEST).is_file():
             raise MedjuryError(
                 "this study has no run yet; its evidence can be read once `medjury run` has begun"

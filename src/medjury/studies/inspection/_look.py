@@ -263,19 +263,14 @@ def _ratings(place: Path, kind: Kind) -> Look:
     scores = [each for each in found.ratings if each.score is not None]
     counts = {
         "cases": len({each.item for each in scores}),
-        "systems": _by(each.system for each in scores if each.system),
-        "raters": _by(each.rater for each in scores),
-        "dimensions": _by(each.dimension for each in scores),
-        "grades": _by(f"{each.score:g}" for each in sorted(scores, key=lambda each: each.score or 0)),
+        "systems": Counter(each.system for each in scores if each.system),
+        "raters": Counter(each.rater for each in scores),
+        "dimensions": Counter(each.dimension for each in scores),
+        "grades": Counter(f"{each.score:g}" for each in sorted(scores, key=lambda each: each.score or 0)),
         "missing": report.not_rated + report.not_applicable + report.unscored.total(),
     }
     counts = {name: each for name, each in counts.items() if each or name == "missing"}
     return Look(place.name, kind, facts, columns, (), samples, read, counts, _some(lost), notes)
-
-
-def _by(names: Iterable[str]) -> dict[str, int]:
-    """How often each is there, in the order in which they come first."""
-    return dict(Counter(names))
 
 
 def _scales(ratings: Iterable[Rating]) -> Any:

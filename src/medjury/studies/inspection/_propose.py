@@ -43,7 +43,7 @@ class Proposed:
 def propose(path: Path, seen: Seen, stated: Mapping[str, Any]) -> Proposed:
     """The whole mapping of a table of ratings; `stated` are lines of it that a person gave."""
     header = [name if name or at else "Unnamed: 0" for at, name in enumerate(seen.header)]
-    taken = {str(each) for value in stated.values() for each in _each(value)}
+    taken = {str(each) for value in stated.values() for each in each_of(value)}
     free = [at for at, name in enumerate(header) if name and name not in taken]
     found = proposal([header[at] for at in free], [[row[at] for at in free] for row in seen.rows])
     return replace(completed(path, seen, _merged(found, stated), stated), columns=found)
@@ -115,7 +115,8 @@ def _merged(found: dict[str, Any], stated: Mapping[str, Any]) -> dict[str, Any]:
     return merged | ({"fixed": fixed} if fixed else {})
 
 
-def _each(value: Any) -> list[Any]:
+def each_of(value: Any) -> list[Any]:
+    """The names in a line of a mapping: of one column, a list, or by our own names."""
     return (
         list(value.values()) if isinstance(value, Mapping) else value if isinstance(value, list) else [value]
     )

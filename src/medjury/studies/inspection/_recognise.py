@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,41 +23,52 @@ from medjury.studies.inspection._propose import propose
 from medjury.studies.inspection._seen import Seen, seen_table
 from medjury.tables import Doubt
 
-# Results of other evaluation programs, known by the keys that only they have, and the mapping that reads each.
+Family = Literal["ratings", "cases", "transcript", "run", "store", "study", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
-class Peer:
-    """A program's results and their mapping: scores (`ratings`), or answers that are yet to be judged (`cases`)."""
+class Kind:
+    """What a file is: its family, its name in words, the mapping that it needs, what of that is a guess, the one
+    fact that is missing, and whether it may be read as the other of ratings and cases."""
 
+    family: Family
     name: str
-    mapping: Mapping[str, Any]
-    family: Literal["ratings", "cases"] = "ratings"
+    mapping: dict[str, Any] = field(default_factory=dict)
+    doubts: tuple[Doubt, ...] = ()
+    missing: str = ""
+    other: Family | None = None
+    columns: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # the mapping, less what cells and file tell beyond
 
 
-def peer_of(content: Any) -> Peer | None:
-    """Whose results these are; None where they are nobody's that is known here."""
+# Results of other evaluation programs, known by the keys that only they have, and the mapping that reads each.
+
+
+def peer_of(content: Any) -> Kind | None:
+    """Whose results these are, scores or answers that are yet to be judged; None where they are nobody's that is
+    known here."""
     try:
         return _peer_of(content)
     except (KeyError, TypeError, AttributeError, IndexError):  # the same keys, and something else in them
         return None
 
 
-def _peer_of(content: Any) -> Peer | None:
+def _peer_of(content: Any) -> Kind | None:
     first = content[0] if isinstance(content, list) and content else content
     if not isinstance(first, dict):
         return None
     if isinstance(content, dict) and isinstance(content.get("data"), list) and _is_langfuse(content["data"]):
-        return Peer("langfuse: scores", {"rows": "data[]", **_of_langfuse(content["data"])})
+        return Kind("ratings", "langfuse: scores", {"rows": "data[]", **_of_langfuse(content["data"])})
     if isinstance(content, dict):
         return _of_document(content)
     if _is_langfuse(content):
-        return Peer("langfuse: scores", _of_langfuse(content))
+        return Kind("ratings", "langfuse: scores", _of_langfuse(content))
     if isinstance(first.get("annotations"), list) and isinstance(first.get("data"), dict):
-        return Peer("Label Studio: tasks and annotations", _of_label_studio(content))
+        return Kind("ratings", "Label Studio: tasks and annotations", _of_label_studio(content))
     if "stats" in first and "instance_id" in first:
         names = _keys(each["name"]["name"] for each in first["stats"])
-        return Peer("HELM: statistics of instances", _judged({
+        return Kind("ratings", "HELM: statistics of instances", _judged({
             "rows": "[].stats[]", "item": "instance_id", "dimension": "name.name", "score": "mean",
             "dimensions": names}, "HELM"))  # fmt: skip
     if "doc_id" in first and first.keys() & {"resps", "filtered_resps"}:
@@ -65,23 +76,27 @@ def _peer_of(content: Any) -> Peer | None:
         names = _keys(
             key for key, value in first.items() if key not in known and isinstance(value, int | float)
         )
-        return Peer("lm-eval: samples", _judged({"item": "doc_id", "dimensions": names}, "lm-eval", "metric"))
+        return Kind(
+            "ratings",
+            "lm-eval: samples",
+            _judged({"item": "doc_id", "dimensions": names}, "lm-eval", "metric"),
+        )
     if "feedback_stats" in first:
         mapping = {"item": "id", "columns": "feedback_stats.{dimension}.avg"}
-        return Peer("LangSmith: runs", _judged(mapping, "LangSmith"))
+        return Kind("ratings", "LangSmith: runs", _judged(mapping, "LangSmith"))
     return None
 
 
-def _of_document(content: Mapping[str, Any]) -> Peer | None:
+def _of_document(content: Mapping[str, Any]) -> Kind | None:
     if isinstance(content.get("samples"), list) and "eval" in content:
-        return Peer("Inspect: log", _judged(_of_inspect(content["samples"]), "Inspect"))
+        return Kind("ratings", "Inspect: log", _judged(_of_inspect(content["samples"]), "Inspect"))
     if isinstance(content.get("request_states"), list) and "adapter_spec" in content:
         mapping = {"rows": "request_states[]", "id": "instance.id", "candidate": "result.completions[0].text",
                    "reference": "instance.references[0].output.text", "system": "adapter_spec.model",
                    "texts": {"question": "instance.input.text"}}  # fmt: skip
         if not any(each["instance"].get("references") for each in content["request_states"]):
             mapping.pop("reference")
-        return Peer("HELM: answers of a model", mapping, "cases")
+        return Kind("cases", "HELM: answers of a model", mapping)
     results = content.get("results")
     if isinstance(results, dict) and isinstance(results.get("results"), list):
         rows = results["results"]
@@ -89,18 +104,20 @@ def _of_document(content: Mapping[str, Any]) -> Peer | None:
         mapping |= {"system": "provider.id" if isinstance(rows[0].get("provider"), dict) else "provider"}
         named = any(each.get("namedScores") for each in rows)
         mapping |= {"columns": "namedScores.{dimension}"} if named else {"dimensions": {"score": "score"}}
-        return Peer("promptfoo: results", _judged(mapping, "promptfoo"))
+        return Kind("ratings", "promptfoo: results", _judged(mapping, "promptfoo"))
     run = content.get("testRunData", content)
     if isinstance(run, dict) and isinstance(run.get("testCases"), list):
         before = "testRunData." if run is not content else ""
         mapping = {"rows": f"{before}testCases[].metricsData[]", "item": "^.name", "rater": "evaluationModel",
                    "dimension": "name", "score": "score", "explanation": "reason",
                    "rater_kind": "judge"}  # fmt: skip
-        return Peer("DeepEval: test run", mapping)
+        return Kind("ratings", "DeepEval: test run", mapping)
     if isinstance(content.get("columns"), list) and isinstance(content.get("data"), list):
         names = _keys(name for name in content["columns"] if str(name).endswith("score"))
         item = next((name for name in content["columns"] if str(name).endswith(("id", "case"))), "ITEM")
-        return Peer("MLflow: table of results", _judged({"item": item, "dimensions": names}, "MLflow"))
+        return Kind(
+            "ratings", "MLflow: table of results", _judged({"item": item, "dimensions": names}, "MLflow")
+        )
     return None
 
 
@@ -186,28 +203,8 @@ def _keys(names: Any) -> dict[str, str]:
 
 
 _HOW = ("sheet", "delimiter", "encoding", "header_rows", "skip_rows", "rows")
-Family = Literal["ratings", "cases", "transcript", "run", "store", "study", "unknown"]
 _LINES = 200  # of JSON Lines that are looked at
 _TRANSCRIPTS = (".vtt", ".srt", ".txt", ".ctm", ".rttm")
-
-
-_CASES: Family = "cases"
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What a file is: its family, its name in words, the mapping that it needs, what of that is a guess, the one
-    fact that is missing, and whether it may be read as the other of ratings and cases."""
-
-    family: Family
-    name: str
-    mapping: dict[str, Any] = field(default_factory=dict)
-    doubts: tuple[Doubt, ...] = ()
-    missing: str = ""
-    other: Family | None = None
-    columns: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # the mapping, less what cells and file tell beyond
 
 
 def recognise(
@@ -280,7 +277,7 @@ def _json(place: Path, ending: str, stated: Mapping[str, Any]) -> Kind | None:
     if isinstance(first, dict) and "resourceType" in first:
         return Kind("cases", f"FHIR ({first['resourceType']})")
     if (peer := peer_of(content)) is not None:
-        return Kind(peer.family, peer.name, {**peer.mapping, **stated})
+        return replace(peer, mapping={**peer.mapping, **stated})
     if isinstance(first, dict) and first.keys() & {"candidate", "notes"} and not stated:
         return Kind("cases", "cases")
     if isinstance(content, dict) and look_like_messages(content):
@@ -309,7 +306,7 @@ def _eval(place: Path) -> Kind:
         peer = peer_of(EvalLog.read(place).document)
     except MedjuryError:
         peer = None
-    return Kind("ratings", "Inspect: log", dict(peer.mapping) if peer else {})
+    return Kind("ratings", "Inspect: log", peer.mapping if peer else {})
 
 
 def _content(place: Path, ending: str) -> Any:
@@ -353,7 +350,8 @@ def _table(place: Path, seen: Seen, stated: Mapping[str, Any], wanted: Family | 
         return Kind(
             "cases", "conversations" if talks else "table of cases", kept, other="ratings" if both else None
         )
-    name, other = _named(names, seen, mapping), _CASES if both else None
+    name = _named(names, seen, mapping)
+    other: Family | None = "cases" if both else None
     kind = Kind("ratings", name, mapping, found.doubts, found.missing, other, found.columns)
     if found.missing and not mapping.keys() & {"rater", "score", "dimensions", "raters", "columns", "item"}:
         return Kind(

@@ -13,6 +13,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
 from medjury.studies.inspection._column_names import kind_of, looks_like_dimensions
 from medjury.studies.inspection._guess import SIDES, Guess, column_doubt, guess, merged
+from medjury.studies.inspection._propose import each_of
 from medjury.tables import (
     COLUMNS,
     MATCHED,
@@ -42,7 +43,7 @@ def shown(found: Guess, panel: Panel, mapping: Mapping[str, Any]) -> str:
     count = panel.frame["item"].n_unique()
     lines = [f"{found.title}: {found.kind.name}, {panel.frame.height:,} ratings of {count:,} cases"]
     lines += [_line(name, _words(value)) for name, value in mapping.items()]
-    used = {str(each) for value in mapping.values() for each in _each(value)}
+    used = {str(each) for value in mapping.values() for each in each_of(value)}
     unused = [name for name in found.columns if name not in used and name not in panel.frame.columns]
     if unused and not mapping.get("columns"):
         lines.append(_line("not used", ", ".join(unused)))
@@ -59,12 +60,6 @@ def _words(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(str(k) if k == v else f"{k}: {v}" for k, v in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def _each(value: Any) -> list[Any]:
-    return (
-        list(value.values()) if isinstance(value, Mapping) else value if isinstance(value, list) else [value]
-    )
 
 
 def _samples(panel: Panel) -> list[str]:
