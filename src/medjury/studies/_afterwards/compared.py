@@ -69,8 +69,8 @@ def _compared(folder: Path, manifest: Manifest, study: Study, store: Store) -> I
     stored = {_place(row): _outcome(row) for row in store.ratings(run) if row.rater_kind == "judge"}
     names = {judge.name for judge in compared}
     ledger = _Ledger()
-    prices, earlier = study.prices, EarlierRun(store, run)
-    judges = [Reread(judge, f"{run}-compared", earlier, prices) for judge in compared]
+    earlier = EarlierRun(store, run)
+    judges = [Reread(judge, f"{run}-compared", earlier, study.prices) for judge in compared]
     run_async(read_again(study, judges, ledger, run, Progress()))
     logged = audit_replies(folder / files.AUDIT_LOG)
     erased = _were_erased(store, logged)

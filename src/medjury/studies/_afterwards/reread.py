@@ -17,7 +17,7 @@ from medjury.foundation.files import private_folder, whole_binary, whole_file
 from medjury.instruments import TRANSIENT
 from medjury.intake.cases import clean_text
 from medjury.judging import EarlierRun, Progress, Reread, run_async
-from medjury.models import AuditLog, PriceList
+from medjury.models import AuditLog
 from medjury.store.ratings import Rating, Store, StoreDesk, guard_frame, open_store
 from medjury.store.runs import Manifest, RunFolder, file_hash, files
 from medjury.studies._afterwards.earlier_run import read_again, study_of_run, with_drafts
@@ -196,15 +196,14 @@ def reread_run(
             f"{folder} is a run of the study {earlier.study!r}, and {given.file} is {given.name!r}; name the "
             "right one with --study"
         )
-    prices = given.prices
     with open_store(address, create=False) as store:
         run, output = _new_run(store, earlier.run, folder, out)
         found = with_drafts(given, folder)
-        plan = plan_study(found, prices, asking=False)
+        plan = plan_study(found, asking=False)
         Humans.read(found, rehearse=True)  # all that can be refused is refused before anything is written
         _make_folder(output, shared=given.settings.share == "group")
         humans = _humans(found, folder, output)
-        manifest = _describe(found, plan, humans, prices, folder, earlier)
+        manifest = _describe(found, plan, humans, folder, earlier)
         study_file = os.path.relpath(found.file.resolve(), output.resolve())
         manifest = manifest.replaced(run=run, study_file=study_file)
         manifest.write(output)
@@ -213,13 +212,13 @@ def reread_run(
             store.write_ratings(run, _with_own_keys(humans.ratings, run))
         AuditLog(output / files.AUDIT_LOG).record({"event": "reread", "run": run, "from": earlier.run})
         again = EarlierRun(store, earlier.run)
-        judges = [Reread(judge, run, again, prices) for judge in found.jury.judges]
+        judges = [Reread(judge, run, again, given.prices) for judge in found.jury.judges]
         reading = replace(found, jury=replace(found.jury, judges=judges), output=output)
         outcome = run_async(_judge(reading, plan, store, run))
         changes = find_changes(store, earlier.run, run, output)
         assert manifest.reread is not None
         manifest = manifest.replaced(reread=manifest.reread.replaced(changes=tuple(changes.rows())))
-        result = conclude(reading, plan, store, run, outcome, manifest, prices, humans)
+        result = conclude(reading, plan, store, run, outcome, manifest, humans)
         manifest = RunFolder(output).manifest
         table = {CHANGES_FILE: file_hash(output / CHANGES_FILE)}
         manifest = _carried_over(manifest, earlier).replaced(files={**manifest.files, **table})
@@ -270,10 +269,10 @@ def _with_own_keys(ratings: Sequence[Rating], run: str) -> list[Rating]:
 
 
 def _describe(
-    study: Study, plan: RunPlan, humans: Humans | None, prices: PriceList, folder: Path, earlier: Manifest
+    study: Study, plan: RunPlan, humans: Humans | None, folder: Path, earlier: Manifest
 ) -> Manifest:
     """The manifest of the new run. The gate is the one that was stated before the first call of the earlier one."""
-    manifest = describe(replace(study, output=folder), plan, humans, prices)
+    manifest = describe(replace(study, output=folder), plan, humans)
     manifest = manifest.replaced(reread=earlier.as_source(), planned={})
     if earlier.drafting is None:
         return manifest

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from medjury.foundation.errors import MedjuryError
 from medjury.judging import JudgeProgress, Progress
-from medjury.models import AuditLog, PriceList, audit_totals
+from medjury.models import AuditLog, audit_totals
 from medjury.store.ratings import Account, LogDrain, Store, StoreStopped
 from medjury.store.runs import files
 from medjury.studies._cluster.shares import Group, Share, ShareQueue, cut, groups_of, share_size
@@ -84,7 +84,6 @@ async def judge_on_cluster(
     plan: RunPlan,
     store: Store,
     run: str,
-    prices: PriceList,
     how: How,
     outcome: WorkDone,
     cluster: RayCluster,
@@ -116,7 +115,7 @@ async def judge_on_cluster(
             calls, money = Account.spent(store, log)
             return calls - before.calls, money - before.money
 
-        watching = asyncio.create_task(_watch(how, crew, progress, look, prices.currency))
+        watching = asyncio.create_task(_watch(how, crew, progress, look, study.prices.currency))
         try:
             with interrupts(stop, outcome, progress, how.stopper):
                 await crew.work()
@@ -383,7 +382,7 @@ class Crew:
         """Pass a stop on to every worker, and wait for none that has not started."""
         await self._stop.wait()
         for queue in self._queues.values():
-            queue.end()
+            queue.wake()
         for seat, filling in self._seats.items():
             if seat in self._actors:
                 self._actors[seat].stop.remote()

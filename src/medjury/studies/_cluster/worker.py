@@ -213,7 +213,6 @@ class Worker:
         if order.no_gpu:  # read by CUDA and ROCm when they are first used
             os.environ.update(CUDA_VISIBLE_DEVICES="", HIP_VISIBLE_DEVICES="")
         study = load_study(order.file, skip_bad_cases=order.skip_bad_cases, overrides=order.overrides)
-        prices = study.prices
         self._study = study
         self._judges = [judge for judge in study.jury.judges if judge.name in order.judges]
         self._models = list({id(model): model for judge in self._judges for model in judge.models}.values())
@@ -227,13 +226,13 @@ class Worker:
         account = Account(self._desk, order.log)
         caps = study.settings.budget
         budget = account.budget(caps.money, caps.calls if order.ask else 0)
-        common = gate_settings(study, prices, order.place, order.workers)
+        common = gate_settings(study, order.place, order.workers)
         common["pace"] = account.pace
         self._preflight = Preflight(
             lambda budget, audit: Gate(cache=MemoryCache(), budget=budget, audit=audit, **common),
             {model.name: part for model, part in study.models} if order.preflight else {},
             budget,
-            prices,
+            study.prices,
             account.log(MARK, claimed=False),
         )
         self._gate = Gate(

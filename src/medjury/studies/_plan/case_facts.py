@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 from bisect import bisect_right
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from medjury.foundation.errors import MedjuryError
-from medjury.foundation.files import whole_file
+from medjury.foundation.files import write_whole
 from medjury.intake.cases import Case, CaseCriteria, criterion_row
 from medjury.store.ratings import PROFILE, guard_frame
 from medjury.store.runs import files
@@ -21,6 +22,8 @@ from medjury.studies._study.study import Study
 from medjury.tables import MOST_GROUPS, identifies, tells_groups
 
 if TYPE_CHECKING:
+    import polars
+
     from medjury.store.ratings import ImportedRatings
 
 
@@ -100,13 +103,35 @@ def _places(numbers: Mapping[Answer, float], name: str) -> dict[Answer, str]:
     return {answer: shares[bisect_right(starts, number)] for answer, number in numbers.items()}
 
 
-def write_parts(parts: PartsOfCases, folder: Path) -> list[str]:
-    """Write the parts into a run folder, and name the files written: none where nothing is known. The file has a
-    line for each case, or, where the answers to a case differ, for each answer."""
-    file = folder / files.PARTS
+def write_facts(
+    folder: Path,
+    patients: Mapping[str, int],
+    parts: PartsOfCases,
+    criteria: CaseCriteria,
+    profiles: Mapping[str, Mapping[str, str]],
+    labels: Mapping[str, Mapping[str, int]],
+) -> list[str]:
+    """Write into a run folder what is known of its cases and raters, and name the files written: none of what
+    nobody knows."""
+    texts = {
+        files.PATIENTS: _patients(patients),
+        files.PARTS: _parts(parts),
+        files.CRITERIA: _criteria(criteria),
+        files.RATERS: _raters(profiles),
+        files.LABELS: _labels(labels),
+    }
+    for name, text in texts.items():
+        if text:
+            write_whole(folder / name, text)
+        else:
+            (folder / name).unlink(missing_ok=True)
+    return [name for name, text in texts.items() if text]
+
+
+def _parts(parts: PartsOfCases) -> str:
+    """A line for each case, or, where the answers to a case differ, for each answer."""
     if not parts:
-        file.unlink(missing_ok=True)
-        return []
+        return ""
     answers = sorted({answer for of in parts.values() for answer in of})
     lines = [(*answer, *(of.get(answer) for of in parts.values())) for answer in answers]
     by_case = {(item, *known) for item, _, *known in lines}
@@ -117,12 +142,8 @@ def write_parts(parts: PartsOfCases, folder: Path) -> list[str]:
     frame = pl.DataFrame(
         sorted(by_case) if one_each else lines, schema=dict.fromkeys((*key, *parts), pl.String), orient="row"
     )
-    with whole_file(file) as opened:
-        # The name of a case is that of its ratings, to the letter; what describes it is people's text.
-        opened.write(
-            pl.concat([frame.select(key), guard_frame(frame.drop(key))], how="horizontal").write_csv()
-        )
-    return [files.PARTS]
+    # The name of a case is that of its ratings, to the letter; what describes it is people's text.
+    return pl.concat([frame.select(key), guard_frame(frame.drop(key))], how="horizontal").write_csv()
 
 
 class CaseVendors:
@@ -139,30 +160,20 @@ class CaseVendors:
         return {system: next(iter(names)) for system, names in self._named.items() if len(names) == 1}
 
 
-def write_patients(groups: Mapping[str, int], folder: Path) -> list[str]:
-    """Write the groups into a run folder, and name the files written: none where no patient has two cases."""
-    file = folder / files.PATIENTS
-    if not groups:
-        file.unlink(missing_ok=True)
-        return []
-    with whole_file(file) as opened:
-        rows = csv.writer(opened, lineterminator="\n")
-        rows.writerow(("item", "patient"))
-        rows.writerows(sorted(groups.items()))
-    return [files.PATIENTS]
+def _patients(groups: Mapping[str, int]) -> str:
+    """The groups of the cases that go with another; nothing where no patient has two cases."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerows([("item", "patient"), *sorted(groups.items())] if groups else ())
+    return text.getvalue()
 
 
-def write_criteria(found: CaseCriteria, folder: Path) -> list[str]:
-    """Write the criteria of cases into a run folder, and name the file: none where no case has criteria."""
-    file = folder / files.CRITERIA
+def _criteria(found: CaseCriteria) -> str:
     if not found.of:
-        file.unlink(missing_ok=True)
-        return []
+        return ""
     of = {item: [criterion_row(each) for each in own] for item, own in found.of.items()}
     characters = [[*answer, size] for answer, size in found.lengths.items()]
-    with whole_file(file) as opened:
-        json.dump({"criteria": of, "characters": characters, "tags": found.tags}, opened)
-    return [files.CRITERIA]
+    return json.dumps({"criteria": of, "characters": characters, "tags": found.tags})
 
 
 def case_labels(study: Study, part: HumansPart, imported: ImportedRatings) -> dict[str, dict[str, int]]:
@@ -200,35 +211,29 @@ def case_labels(study: Study, part: HumansPart, imported: ImportedRatings) -> di
     return {item: own for item, own in sorted(found.items()) if item in known}
 
 
-def write_raters(profiles: Mapping[str, Mapping[str, str]], folder: Path) -> list[str]:
-    """Write who the raters are, under their pseudonyms, and name the file: none where nothing is known of them."""
-    return _write(folder / files.RATERS, "rater", PROFILE, profiles)
+def _raters(profiles: Mapping[str, Mapping[str, str]]) -> str:
+    """Who the raters are, under their pseudonyms. What describes them is people's text."""
+    frame = _table("rater", PROFILE, profiles)
+    return "" if frame is None else guard_frame(frame).write_csv()
 
 
-def write_labels(labels: Mapping[str, Mapping[str, int]], folder: Path) -> list[str]:
-    """Write the labels of the cases, and name the file: none where the study has no labels."""
-    names = sorted({name for own in labels.values() for name in own})
-    return _write(folder / files.LABELS, "item", names, labels)
+def _labels(labels: Mapping[str, Mapping[str, int]]) -> str:
+    """The labels of the cases, whose names are those of their ratings, to the letter."""
+    frame = _table("item", sorted({name for own in labels.values() for name in own}), labels)
+    return "" if frame is None else frame.write_csv()
 
 
-def _write(
-    file: Path,
-    key: str,
-    names: tuple[str, ...] | list[str],
-    rows: Mapping[str, Mapping[str, str]] | Mapping[str, Mapping[str, int]],
-) -> list[str]:
-    used: list[str] = [name for name in names if any(name in each for each in rows.values())]
+def _table(
+    key: str, names: Sequence[str], rows: Mapping[str, Mapping[str, str]] | Mapping[str, Mapping[str, int]]
+) -> polars.DataFrame | None:
+    """A line for each row, with the columns of which something is known; None where nothing is."""
+    used = [name for name in names if any(name in each for each in rows.values())]
     if not used:
-        file.unlink(missing_ok=True)
-        return []
+        return None
     import polars
 
     lines = [(name, *(str(own.get(each, "")) for each in used)) for name, own in sorted(rows.items())]
-    frame = polars.DataFrame(lines, schema=dict.fromkeys((key, *used), polars.String), orient="row")
-    with whole_file(file) as opened:
-        # The name of a case is that of its ratings, to the letter; what describes raters is people's text.
-        opened.write((frame if key == "item" else guard_frame(frame)).write_csv())
-    return [file.name]
+    return polars.DataFrame(lines, schema=dict.fromkeys((key, *used), polars.String), orient="row")
 
 
 def _wrong(study: Study, label: str, problem: str) -> MedjuryError:

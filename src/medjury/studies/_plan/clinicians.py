@@ -44,7 +44,72 @@ class Humans:
         """The clinicians' ratings the study names, or None where it names none or its panel has none yet. Names
         become pseudonyms, the same in all run folders of the study, unless the study keeps them. A rehearsal only
         checks: it writes no secret."""
-        return _read(study, rehearse)
+        part = study.settings.humans
+        if part is None:
+            return None
+        from medjury.store.ratings import Pseudonyms, read_ratings
+
+        folder = study.file.resolve().parent
+        path = panel_file(study.file, study.name) if part.path == PANEL else folder / part.path
+        if part.path == PANEL and not path.is_file():
+            return None
+        if not path.exists():
+            raise MedjuryError(f"{study.file}: humans: {no_such(path)}")
+        pseudonyms = None
+        if not part.keep_names and not rehearse:
+            # Beside the study file, as the same study may have several run folders.
+            key = folder / f"{study.name}.names-key"
+            pseudonyms = Pseudonyms.open(key, earlier=study.output / files.NAMES_KEY, later=True)
+        imported = read_ratings(
+            path,
+            mapping=mapping_in(folder, part.mapping),
+            instrument=study.instrument,
+            cases=study.cases,
+            pseudonyms=pseudonyms,
+            on_bad=part.on_bad,
+            on_unknown=part.on_unknown,
+            labels=part.labels,
+            advice=correction(study.file, part),
+        )
+        if pseudonyms is not None:
+            pseudonyms.keep()
+        report = imported.report
+        given = _said(imported.ratings)
+        jury = study.jury
+        taken = {*(judge.name for judge in jury.judges), *(bench.name for bench in jury.all_benches)}
+        roles = people_roles(study.file, part, imported, taken)
+        labels = case_labels(study, part, imported)
+        stated = {
+            "reference": roles.reference,
+            "second_panel": roles.second_panel,
+            "consensus": part.consensus,
+            "adjudicator": roles.adjudicator,
+            "labels": dict(part.labels),
+            "roles": stated_roles(part),
+            "roles_hash": _roles_hash(roles, given, labels),
+        }
+        summary = ManifestHumans(
+            file=part.path,
+            hash=_hash("\n".join(sorted(given.values()))),
+            ratings=len(imported.ratings),
+            raters=tuple(sorted({rating.rater for rating in imported.ratings})),
+            pseudonyms=not part.keep_names,
+            illustrative=part.illustrative,
+            not_rated=report.not_rated,
+            left_out=report.rows_left_out + report.unknown_items + report.merged_entries,
+            unscored={str(reason): count for reason, count in report.unscored.items()},
+            warnings=tuple(report.warnings),
+        )
+        if (blinded := _blinded(study, part, path)) is not None:
+            summary = summary.replaced(blinded=blinded)
+        if report.left_out:
+            summary = summary.replaced(left_out_by=report.left_out)
+        if stated[
+            "roles"
+        ]:  # what nobody stated is not written down: protocols of earlier versions stay what they are
+            summary = summary.replaced(**{name: value for name, value in stated.items() if value})
+        yardstick = frozenset(roles.yardstick)
+        return Humans(imported.ratings, summary, imported.profiles, labels, yardstick, roles.by_role)
 
     def fingerprint(self) -> str:
         """The hash of what was said, by whom, of what."""
@@ -115,72 +180,3 @@ def _roles_hash(roles: PeopleRoles, given: Mapping[str, str], labels: Mapping[st
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _read(study: Study, rehearse: bool) -> Humans | None:
-    part = study.settings.humans
-    if part is None:
-        return None
-    from medjury.store.ratings import Pseudonyms, read_ratings
-
-    folder = study.file.resolve().parent
-    path = panel_file(study.file, study.name) if part.path == PANEL else folder / part.path
-    if part.path == PANEL and not path.is_file():
-        return None
-    if not path.exists():
-        raise MedjuryError(f"{study.file}: humans: {no_such(path)}")
-    pseudonyms = None
-    if not part.keep_names and not rehearse:
-        # Beside the study file, as the same study may have several run folders.
-        key = folder / f"{study.name}.names-key"
-        pseudonyms = Pseudonyms.open(key, earlier=study.output / files.NAMES_KEY, later=True)
-    imported = read_ratings(
-        path,
-        mapping=mapping_in(folder, part.mapping),
-        instrument=study.instrument,
-        cases=study.cases,
-        pseudonyms=pseudonyms,
-        on_bad=part.on_bad,
-        on_unknown=part.on_unknown,
-        labels=part.labels,
-        advice=correction(study.file, part),
-    )
-    if pseudonyms is not None:
-        pseudonyms.keep()
-    report = imported.report
-    given = _said(imported.ratings)
-    jury = study.jury
-    taken = {*(judge.name for judge in jury.judges), *(bench.name for bench in jury.all_benches)}
-    roles = people_roles(study.file, part, imported, taken)
-    labels = case_labels(study, part, imported)
-    stated = {
-        "reference": roles.reference,
-        "second_panel": roles.second_panel,
-        "consensus": part.consensus,
-        "adjudicator": roles.adjudicator,
-        "labels": dict(part.labels),
-        "roles": stated_roles(part),
-        "roles_hash": _roles_hash(roles, given, labels),
-    }
-    summary = ManifestHumans(
-        file=part.path,
-        hash=_hash("\n".join(sorted(given.values()))),
-        ratings=len(imported.ratings),
-        raters=tuple(sorted({rating.rater for rating in imported.ratings})),
-        pseudonyms=not part.keep_names,
-        illustrative=part.illustrative,
-        not_rated=report.not_rated,
-        left_out=report.rows_left_out + report.unknown_items + report.merged_entries,
-        unscored={str(reason): count for reason, count in report.unscored.items()},
-        warnings=tuple(report.warnings),
-    )
-    if (blinded := _blinded(study, part, path)) is not None:
-        summary = summary.replaced(blinded=blinded)
-    if report.left_out:
-        summary = summary.replaced(left_out_by=report.left_out)
-    if stated[
-        "roles"
-    ]:  # what nobody stated is not written down: protocols of earlier versions stay what they are
-        summary = summary.replaced(**{name: value for name, value in stated.items() if value})
-    yardstick = frozenset(roles.yardstick)
-    return Humans(imported.ratings, summary, imported.profiles, labels, yardstick, roles.by_role)

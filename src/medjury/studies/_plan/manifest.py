@@ -17,7 +17,7 @@ from typing import Any
 from medjury.instruments import Instrument
 from medjury.intake.cases import counts_of, read_written_criteria
 from medjury.judging import Rater
-from medjury.models import ChatModel, Price, PriceList
+from medjury.models import ChatModel, Price
 from medjury.store.ratings import RatingCount
 from medjury.store.runs import (
     AnsweringModel,
@@ -61,7 +61,7 @@ def run_name(study: Study, plan: RunPlan, humans: Humans | None = None) -> str:
     return f"{study.name}@{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:12]}"
 
 
-def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceList) -> Manifest:
+def describe(study: Study, plan: RunPlan, humans: Humans | None) -> Manifest:
     """Everything that is known before the first call."""
     protocol = registered_protocol(study, plan)
     given = {} if humans is None else humans.leaves(study.cases if plan.kept is None else plan.kept.again())
@@ -103,9 +103,9 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None, prices: PriceLi
         allow_hosts=tuple(study.settings.allow_hosts),
         redacted=bool(study.settings.redact),
         prices=Prices(
-            as_of=prices.as_of,
+            as_of=study.prices.as_of,
             currency=plan.currency,
-            models={model.name: _price(prices.price(model)) for model, _ in study.models},
+            models={model.name: _price(study.prices.price(model)) for model, _ in study.models},
         ),
         planned={
             judge.name: PlannedWork(**_planned(judge), most=PlannedWork(**_planned(judge.most)))

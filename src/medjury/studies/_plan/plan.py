@@ -267,7 +267,7 @@ def _sum(amounts: Iterable[float | None]) -> float | None:
     return None if any(each is None for each in known) else sum(each or 0.0 for each in known)
 
 
-def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse: bool = False) -> RunPlan:
+def plan_study(study: Study, *, asking: bool = True, rehearse: bool = False) -> RunPlan:
     """Read every case once: count it, hash it, check its inputs and estimate its tokens. Where nobody is to be
     `asking`, no model's window is looked at; a rehearsal leaves the store alone."""
     refuse_lost_criteria(study.file, study.settings)
@@ -333,7 +333,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
             f"{study.settings.cases.path}: no case has all that {study.instrument.name} needs ({needed}); {cure}"
         )
     plans = tuple(
-        _judge_plan(judge, part, usual.used, most.used, served[judge.name], prices)
+        _judge_plan(judge, part, usual.used, most.used, served[judge.name], study.prices)
         for judge, part in zip(judges, study.settings.judges, strict=True)
         for usual, most in (totals[judge.name],)
     )
@@ -356,7 +356,7 @@ def plan_study(study: Study, prices: PriceList, *, asking: bool = True, rehearse
         hashed.hash,
         lacking,
         plans,
-        prices.currency,
+        study.prices.currency,
         units,
         notes,
         patients=groups.shared(),

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from medjury.foundation.errors import MedjuryError
-from medjury.models import Limits, PriceList
+from medjury.models import Limits
 from medjury.studies._study.study import Study
 
 
-def gate_settings(study: Study, prices: PriceList, place: int = 0, workers: int = 1) -> dict[str, Any]:
+def gate_settings(study: Study, place: int = 0, workers: int = 1) -> dict[str, Any]:
     """For one of several workers, which share out the calls at a time that a model allows."""
     return {
         "allow_hosts": study.settings.allow_hosts,
-        "prices": prices,
+        "prices": study.prices,
         "limits": {
             model.name: Limits(
                 None if part.concurrency is None else _part(part.concurrency, place, workers),

@@ -18,7 +18,7 @@ from medjury.foundation.files import is_full
 from medjury.instruments import TRANSIENT, Reason
 from medjury.intake.cases import RedactedCases
 from medjury.judging import Progress
-from medjury.models import PriceList, audit_totals
+from medjury.models import audit_totals
 from medjury.store.ratings import (
     RaterKind,
     RatingColumns,
@@ -32,13 +32,7 @@ from medjury.store.ratings import (
     write_records,
 )
 from medjury.store.runs import Conclusion, Coverage, Manifest, RepliesRead, RunFolder, Units, file_hash, files
-from medjury.studies._plan.case_facts import (
-    write_criteria,
-    write_labels,
-    write_parts,
-    write_patients,
-    write_raters,
-)
+from medjury.studies._plan.case_facts import write_facts
 from medjury.studies._plan.clinicians import Humans
 from medjury.studies._plan.context_windows import left_out, left_out_lines
 from medjury.studies._plan.manifest import answering_models, coverage, now
@@ -223,7 +217,6 @@ def conclude(
     run: str,
     outcome: WorkDone,
     manifest: Manifest,
-    prices: PriceList,
     humans: Humans | None = None,
 ) -> RunResult:
     """Write what the run folder holds, and say plainly what came of the run."""
@@ -244,14 +237,9 @@ def conclude(
         answered = tuple(answering_models(stored.models()))
         manifest = manifest.replaced(models_answered=answered).anchored(study.output)
         status, why = judge_outcome(study, outcome, covered, manifest)
-        written = [
-            *rated,
-            *write_patients(plan.patients, study.output),
-            *write_parts(plan.known_of, study.output),
-            *write_criteria(plan.criteria, study.output),
-            *write_raters({} if humans is None else humans.profiles, study.output),
-            *write_labels({} if humans is None else humans.labels, study.output),
-        ]
+        profiles, labels = ({}, {}) if humans is None else (humans.profiles, humans.labels)
+        facts = write_facts(study.output, plan.patients, plan.known_of, plan.criteria, profiles, labels)
+        written = [*rated, *facts]
         table.result()
     models = [model for model, _ in study.models]
     source = study.cases.source if isinstance(study.cases, DraftedCases) else study.cases
@@ -271,7 +259,7 @@ def conclude(
         units=Units(planned=outcome.progress.planned, done=done),
         # All that this study has ever paid, whatever became of it; answers found in the store cost nothing.
         calls=spent.calls,
-        cost=spent.money if all(prices.price(model) is not None for model in models) else None,
+        cost=spent.money if all(study.prices.price(model) is not None for model in models) else None,
         files={name: file_hash(study.output / name) for name in written}
         | (manifest.drafting.file if manifest.drafting else {}),
     )

@@ -12,7 +12,6 @@ from medjury.foundation.files import write_whole
 from medjury.instruments import TRANSIENT, Reason
 from medjury.intake.cases import Case
 from medjury.judging import TOKENS_PER_DRAFT, Drafter, Jury, Progress
-from medjury.models import PriceList
 from medjury.store.ratings import Store
 from medjury.store.runs import Conclusion, DraftCounts, Manifest, ManifestDrafting, file_hash, files
 from medjury.studies._file.models import DraftingPart, JudgePart
@@ -116,15 +115,15 @@ def drafting_study(study: Study) -> Study:
     )
 
 
-def plan_drafting(study: Study, prices: PriceList) -> tuple[Study, RunPlan]:
+def plan_drafting(study: Study) -> tuple[Study, RunPlan]:
     """The study as if every draft were a page long, and its plan: drafts first, then their judging."""
     _, drafter = _drafting(study)
     inner = drafting_study(study)
-    drafts = plan_study(inner, prices, rehearse=True) if _any(inner.cases) else None
+    drafts = plan_study(inner, rehearse=True) if _any(inner.cases) else None
     rehearsed = replace(study, cases=DraftedCases(study.cases, drafter, None))
-    plan = plan_study(rehearsed, prices, rehearse=True)
+    plan = plan_study(rehearsed, rehearse=True)
     longest = plan_study(
-        replace(study, cases=DraftedCases(study.cases, drafter, None, longest=True)), prices, asking=False
+        replace(study, cases=DraftedCases(study.cases, drafter, None, longest=True)), asking=False
     )
     pairs = zip(plan.judges, longest.judges, strict=True)
     plan = replace(plan, judges=tuple(replace(usual, most=most.most) for usual, most in pairs))
@@ -138,14 +137,14 @@ def plan_drafting(study: Study, prices: PriceList) -> tuple[Study, RunPlan]:
     return rehearsed, replace(plan, drafting=drafts.judges[0], notes=tuple(notes))
 
 
-def write_drafts(study: Study, prices: PriceList, store: Store, work: Work) -> DraftResult:
+def write_drafts(study: Study, store: Store, work: Work) -> DraftResult:
     """Write every draft that is not in the store yet, and the file of them all."""
     _, drafter = _drafting(study)
     inner = drafting_study(study)
     drafts = Drafts(study.output / files.DRAFTS)
     outcome, plan, run = WorkDone(Progress()), None, ""
     if _any(inner.cases):
-        plan = plan_study(inner, prices)
+        plan = plan_study(inner)
         run = run_name(inner, plan)
         store.put_run(run, {"study": study.name, "drafting": drafter.system, "started_at": now()})
         outcome = work(inner, plan, store, run)
@@ -166,7 +165,7 @@ def write_drafts(study: Study, prices: PriceList, store: Store, work: Work) -> D
         counts = counts.replaced(shortened=shortened)
     status, why = _status(study, outcome, counts)
     drafted = replace(study, cases=DraftedCases(study.cases, drafter, drafts))
-    return DraftResult(status, why, drafted, drafts.file, run, outcome, counts, plan, prices.currency)
+    return DraftResult(status, why, drafted, drafts.file, run, outcome, counts, plan, study.prices.currency)
 
 
 def describe_drafting(result: DraftResult) -> ManifestDrafting:

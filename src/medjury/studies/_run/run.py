@@ -14,7 +14,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Reason
 from medjury.intake.cases import Case, CaseSource, GivenCases, RedactedCases
 from medjury.judging import Breaker, JudgeProgress, Progress, UnreachableError, judge_all, run_async
-from medjury.models import AuditLog, Batches, Budget, Gate, MemoryCache, ModelError, PriceList, audit_totals
+from medjury.models import AuditLog, Batches, Budget, Gate, MemoryCache, ModelError, audit_totals
 from medjury.store.ratings import Rating, Store, StoreDesk, open_store
 from medjury.store.runs import InjectionShift, Manifest, ManifestInjection, RunFolder, files
 from medjury.studies._plan.clinicians import Humans
@@ -69,8 +69,7 @@ def run_study(
         from medjury.studies._cluster.shares import refuse_for_cluster
 
         refuse_for_cluster(study)
-    prices = study.prices
-    _check(study, prices)
+    _check(study)
     drafts = None
     if study.drafter is not None:
         from medjury.studies._run.drafting import conclude_drafting, with_drafting, with_drafts
@@ -79,10 +78,10 @@ def run_study(
         if drafts.stopped:
             return conclude_drafting(drafts)
         study = drafts.study
-    plan = plan_study(study, prices)
+    plan = plan_study(study)
     _make_folder(study)
     humans = Humans.read(study)
-    manifest = with_anchors(describe(study, plan, humans, prices), study.output)
+    manifest = with_anchors(describe(study, plan, humans), study.output)
     if drafts is not None:
         manifest = with_drafts(manifest, drafts)
     run = run_name(study, plan, humans)
@@ -94,11 +93,11 @@ def run_study(
             if humans is not None:
                 store.write_ratings(run, humans.ratings)
             if cluster is None:
-                run_async(_judge(study, plan, store, run, prices, how, outcome))
+                run_async(_judge(study, plan, store, run, how, outcome))
             else:
-                run_async(judge_on_cluster(study, plan, store, run, prices, how, outcome, cluster))
-            manifest = _with_injection(study, store, prices, how, outcome, manifest)
-            result = conclude(study, plan, store, run, outcome, manifest, prices, humans)
+                run_async(judge_on_cluster(study, plan, store, run, how, outcome, cluster))
+            manifest = _with_injection(study, store, how, outcome, manifest)
+            result = conclude(study, plan, store, run, outcome, manifest, humans)
         except asyncio.CancelledError:  # the second Ctrl-C
             why = "interrupted; run again to go on"
             manifest = manifest.replaced(status="incomplete", why=why, finished_at=now())
@@ -135,15 +134,14 @@ def judge_cases(study: Study, cases: Sequence[Case]) -> tuple[Rating, ...]:
             f"{study.file}: the scores of {', '.join(scored)} came from a file, and nobody can be asked to judge "
             "other cases; name the model that gave them"
         )
-    prices = study.prices
-    _check(study, prices)
+    _check(study)
     asked = replace(study, cases=_as_redacted(study, cases))
-    plan = plan_study(asked, prices)
+    plan = plan_study(asked)
     _make_folder(study)
     run = f"{study.name}: other cases, {plan.data_hash}"
     outcome = WorkDone(Progress())
     with _alone(study), _opened(study) as store:
-        run_async(_judge(asked, plan, store, run, prices, How(None, False, False, False), outcome))
+        run_async(_judge(asked, plan, store, run, How(None, False, False, False), outcome))
         if why := outcome.fatal or outcome.unreachable:
             raise MedjuryError(why)
         return tuple(study.jury.ratings(store.ratings(run)))
@@ -170,9 +168,7 @@ def _to_plant(study: Study, number: int) -> tuple[tuple[Case, ...], list[Measure
     return planted_cases(study.cases, dimensions, number=number), dimensions, patients
 
 
-def _with_injection(
-    study: Study, store: Store, prices: PriceList, how: How, outcome: WorkDone, manifest: Manifest
-) -> Manifest:
+def _with_injection(study: Study, store: Store, how: How, outcome: WorkDone, manifest: Manifest) -> Manifest:
     """The manifest with what planted instructions did, where the study audits it and was judged to its end."""
     part = study.settings.audits.injection
     if part is None or outcome.interrupted or outcome.fatal or outcome.unreachable or outcome.pending:
@@ -181,9 +177,9 @@ def _with_injection(
 
     sample, dimensions, patients = _to_plant(study, part.cases)
     asked = replace(study, cases=GivenCases(sample))
-    plan = plan_study(asked, prices)
+    plan = plan_study(asked)
     run, done = f"{study.name}: planted instructions, {plan.data_hash}", WorkDone(Progress(), ask=how.ask)
-    run_async(_judge(asked, plan, store, run, prices, replace(how, preflight=False), done))
+    run_async(_judge(asked, plan, store, run, replace(how, preflight=False), done))
     outcome.calls += done.calls
     outcome.money = None if outcome.money is None or done.money is None else outcome.money + done.money
     outcome.interrupted |= done.interrupted
@@ -237,20 +233,19 @@ def draft_study(
 def _draft(study: Study, how: How) -> DraftResult:
     from medjury.studies._run.drafting import write_drafts
 
-    prices = study.prices
-    _check(study, prices)
+    _check(study)
     _make_folder(study)
 
     def work(drafting: Study, plan: RunPlan, store: Store, run: str) -> WorkDone:
         try:
             outcome = WorkDone(Progress())
-            run_async(_judge(drafting, plan, store, run, prices, how, outcome))
+            run_async(_judge(drafting, plan, store, run, how, outcome))
             return outcome
         except asyncio.CancelledError:  # the second Ctrl-C
             raise KeyboardInterrupt from None
 
     with _alone(study), _opened(study) as store:
-        return write_drafts(study, prices, store, work)
+        return write_drafts(study, store, work)
 
 
 def _make_folder(study: Study) -> None:
@@ -268,7 +263,7 @@ def _alone(study: Study, cluster: RayCluster | None = None) -> contextlib.Abstra
     return only_run(study.output) if capped or cluster is not None else contextlib.nullcontext()
 
 
-def _check(study: Study, prices: PriceList) -> None:
+def _check(study: Study) -> None:
     """What can be refused before anything is read or written: hosts, prices, weights that are not there."""
     check_store_host(study.store, study.settings.allow_hosts)
     caps = study.settings.budget
@@ -276,7 +271,7 @@ def _check(study: Study, prices: PriceList) -> None:
         cache=MemoryCache(),
         allow_hosts=study.settings.allow_hosts,
         budget=Budget(money=caps.money, calls=caps.calls),
-        prices=prices,
+        prices=study.prices,
     ).check([model for model, _ in study.models])
 
 
@@ -285,7 +280,6 @@ async def _judge(
     plan: RunPlan,
     store: Store,
     run: str,
-    prices: PriceList,
     how: How,
     outcome: WorkDone,
 ) -> None:
@@ -300,13 +294,13 @@ async def _judge(
     outcome.progress = progress
     stop = asyncio.Event()
     models = [model for model, _ in study.models]
-    common = gate_settings(study, prices)
+    common = gate_settings(study)
     parts = {model.name: part for model, part in study.models} if how.preflight else {}
     preflight = Preflight(
         lambda budget, audit: Gate(cache=MemoryCache(), budget=budget, audit=audit, **common),
         parts,
         budget,
-        prices,
+        study.prices,
         AuditLog(log, mark=MARK),
     )
     async with StoreDesk(store, run) as desk:
@@ -315,7 +309,7 @@ async def _judge(
             cache=desk, budget=budget, audit=AuditLog(log), before=LoadedFirst(models, preflight), batches=batches,
             stopped=stop.is_set, **common,
         )  # fmt: skip
-        drawing = asyncio.create_task(_draw(how.watch, progress, gate, prices.currency))
+        drawing = asyncio.create_task(_draw(how.watch, progress, gate, study.prices.currency))
         try:
             with interrupts(stop, outcome, progress, how.stopper):
                 await judge_all(
@@ -373,34 +367,32 @@ def check_study(
         from medjury.studies._cluster.shares import refuse_for_cluster
 
         refuse_for_cluster(study)
-    prices = study.prices
-    _check(study, prices)
+    _check(study)
     if study.drafter is not None:
         from medjury.studies._run.drafting import plan_drafting
 
-        study, plan = plan_drafting(study, prices)
+        study, plan = plan_drafting(study)
     else:
-        plan = plan_study(study, prices, rehearse=True)
+        plan = plan_study(study, rehearse=True)
     plan = replace(plan, humans=Humans.read(study, rehearse=True))
     if not preflight:
         return plan
     if study.drafter is None and not cluster:
         plan = run_async(timed_plan(study, plan))
-    return with_preflight(plan, whole.models, prices)
+    return with_preflight(plan, whole.models, whole.prices)
 
 
 def register_study(study: Study, folder: str | Path | None = None) -> Registered:
     """Freeze rules, instrument, prompts, jury and data in a small file with its own hash, beside the study file or
     in `folder`. Nothing is asked. A run of the same data is held to it, under whatever name."""
     check_store_host(study.store, study.settings.allow_hosts)
-    prices = study.prices
     if study.drafter is not None:
         raise MedjuryError(
             f"{study.file}: this study has yet to draft the answers that are judged, so there are no data to "
             "register; write them first (`medjury draft STUDY --cases FILE`) and register the study of that file"
         )
-    plan = plan_study(study, prices, asking=False)
-    manifest = describe(study, plan, Humans.read(study, rehearse=True), prices)
+    plan = plan_study(study, asking=False)
+    manifest = describe(study, plan, Humans.read(study, rehearse=True))
     moment = utc_now()
     return register(study, make_protocol(study, manifest, moment), None if folder is None else Path(folder))
 
@@ -408,12 +400,11 @@ def register_study(study: Study, folder: str | Path | None = None) -> Registered
 def _check_drafting(study: Study, preflight: bool) -> RunPlan:
     from medjury.studies._run.drafting import drafting_study
 
-    prices = study.prices
-    _check(study, prices)
+    _check(study)
     drafts = drafting_study(study)
     if not any(True for _ in drafts.cases):
         raise MedjuryError(f"{study.file}: every case has an answer already, so there is nothing to draft")
-    plan = plan_study(drafts, prices, rehearse=True)
+    plan = plan_study(drafts, rehearse=True)
     writers = [model for judge in drafts.jury.judges for model in judge.models]
     asked = [(model, part) for model, part in study.models if model in writers]
-    return with_preflight(plan, asked, prices) if preflight else plan
+    return with_preflight(plan, asked, study.prices) if preflight else plan
