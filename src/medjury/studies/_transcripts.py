@@ -196,6 +196,11 @@ class TranscriptStudy:
         cases = self.cases(self.chosen, self.system)
         return _write(folder, self.call, cases, {"alignment.json": self.alignment}, settings)
 
+    def words_said(self) -> list[int]:
+        """Of every pair, how many words were said."""
+        language = language_of_text(" ".join(pair.reference for pair in self.pairs))
+        return [len(split_words(normalise(pair.reference, language=language))) for pair in self.pairs]
+
     def cases(self, places: Sequence[int], system: str) -> list[Case]:
         """The pairs at these places as cases of a system."""
         pairs, rates = ([whole[at] for at in places] for whole in (self.pairs, self.rates))
@@ -284,10 +289,10 @@ class TranscriptCollection:
         """By recogniser: of every drawn pair how many words were said, and its word error rate (NaN: none said)."""
         wanted, start, found = set(self.chosen), 0, dict[str, list[tuple[int, float]]]()
         for files, study in self.calls:
-            language = language_of_text(" ".join(pair.reference for pair in study.pairs))
-            for place, (pair, rate) in enumerate(zip(study.pairs, study.rates, strict=True), start=start):
+            for place, (said, rate) in enumerate(
+                zip(study.words_said(), study.rates, strict=True), start=start
+            ):
                 if place in wanted:
-                    said = len(split_words(normalise(pair.reference, language=language)))
                     found.setdefault(files.recogniser, []).append((said, nan if rate is None else rate))
             start += len(study.pairs)
         return found
@@ -296,9 +301,8 @@ class TranscriptCollection:
         """By recogniser and run: wrong words per word said, over all turns that were said; none without a word."""
         words: dict[str, dict[str, list[tuple[float, int]]]] = {}
         for files, study in self.calls:
-            language = language_of_text(" ".join(pair.reference for pair in study.pairs))
-            given = [len(split_words(normalise(pair.reference, language=language))) for pair in study.pairs]
-            known = [(rate, n) for rate, n in zip(study.rates, given, strict=True) if rate is not None]
+            given = zip(study.rates, study.words_said(), strict=True)
+            known = [(rate, n) for rate, n in given if rate is not None]
             words.setdefault(files.recogniser, {}).setdefault(files.run, []).extend(known)
         return {
             name: {

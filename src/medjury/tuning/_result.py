@@ -45,10 +45,10 @@ class TuningResult:
         lines = [] if self.changed else [
             "Nothing that was tried is better than the starting prompt on the validation cases: it stays as it is."
         ]  # fmt: skip
-        lines += _gain(self.held_out) if self.changed else _unchanged(self.held_out)
-        lines += _memorised(self.held_out)
-        lines += _kin(self.held_out)
-        lines += _promise(self.found, self.held_out) if self.changed else []
+        if self.held_out is not None:
+            lines.append(_gain(self.held_out) if self.changed else _unchanged(self.held_out))
+            lines += [*_memorised(self.held_out), *_kin(self.held_out)]
+            lines += _promise(self.found, self.held_out) if self.changed else []
         lines += _curve_lines(self.curve)
         lines += self._took()
         return lines
@@ -80,9 +80,7 @@ class TuningResult:
         return "\n".join(lines)
 
 
-def _gain(found: HeldOut | None) -> list[str]:
-    if found is None:
-        return []
+def _gain(found: HeldOut) -> str:
     gain = found.gain
     if gain.low is None or gain.high is None:
         word = f"whether that is more than chance is not known ({gain.method})"
@@ -92,26 +90,22 @@ def _gain(found: HeldOut | None) -> list[str]:
         word = "the interval leaves zero out: tuning did harm"
     else:
         word = "the interval holds zero: no gain is shown"
-    return [
+    return (
         f"Held out, {found.cases:,} cases of {found.groups:,} groups: {found.objective} of the tuned judge is "
         f"{shown(found.value(TUNED))}, of the plain one {shown(found.value(PLAIN))}; gain {shown(gain)}; {word}."
-    ]
+    )
 
 
-def _unchanged(found: HeldOut | None) -> list[str]:
-    if found is None:
-        return []
+def _unchanged(found: HeldOut) -> str:
     worth = shown(found.value(PLAIN))
-    return [
+    return (
         f"Held out, {found.cases:,} cases of {found.groups:,} groups: its {found.objective} is {worth}, before as "
         "after."
-    ]
+    )
 
 
-def _memorised(found: HeldOut | None) -> list[str]:
+def _memorised(found: HeldOut) -> list[str]:
     """A prompt that fits its training cases and no others."""
-    if found is None:
-        return []
     lines = []
     for name, there in found.fits.items():
         elsewhere = found.value(name)
@@ -130,9 +124,9 @@ def _memorised(found: HeldOut | None) -> list[str]:
     return lines
 
 
-def _kin(found: HeldOut | None) -> list[str]:
+def _kin(found: HeldOut) -> list[str]:
     """Held-out cases whose patients tuning has seen."""
-    if found is None or not found.kin:
+    if not found.kin:
         return []
     text = (
         f"{found.kin:,} of {found.cases:,} held-out cases are of patients, items or texts that tuning saw "
@@ -148,9 +142,9 @@ def _kin(found: HeldOut | None) -> list[str]:
     return [text]
 
 
-def _promise(found: Found, held_out: HeldOut | None) -> list[str]:
+def _promise(found: Found, held_out: HeldOut) -> list[str]:
     """Validation cases chose the prompt, so that they flatter it."""
-    if held_out is None or found.validation is None:
+    if found.validation is None:
         return []
     return [
         f"On the validation cases, which chose it, {held_out.objective} is {shown(found.validation)} (the starting "

@@ -161,12 +161,14 @@ async def _said(session: Session, instrument: Instrument, cases: Sequence[Labell
     return [each.outcomes for each in judged]
 
 
+async def _both(session: Session, found: Found, cases: Sequence[Labelled]) -> dict[str, Any]:
+    """What the plain and the tuned judge say of the held-out cases."""
+    return {PLAIN: await _said(session, found.start, cases), TUNED: await _said(session, found.best, cases)}
+
+
 async def _evaluate(made: Preparation, session: Session, found: Found) -> HeldOut:
     cases = made.split.held_out
-    said: dict[str, Any] = {
-        PLAIN: await _said(session, found.start, cases),
-        TUNED: await _said(session, found.best, cases),
-    }
+    said = await _both(session, found, cases)
     trained = made.split.training[:FITTED]
     fits = {}
     for name, instrument in ((TUNED, found.best), (MEMORISED, found.memorised)):
@@ -200,12 +202,12 @@ async def _learning_curve(made: Preparation, gate: Gate, whole: Found, held_out:
         session = _session(made, gate, Lineage.open(folder, f"{made.settings_hash} {wanted}"))
         found = await _search(made, session, training)
         cases = made.split.held_out
-        said = {
-            PLAIN: await _said(session, found.start, cases),
-            TUNED: await _said(session, found.best, cases),
-        }
         gain = evaluate_held_out(
-            cases, said, made.objective, resamples=made.part.resamples, seed=made.part.seed
+            cases,
+            await _both(session, found, cases),
+            made.objective,
+            resamples=made.part.resamples,
+            seed=made.part.seed,
         ).gain
         points.append(CurvePoint(len(training), len(training) + validation, gain))
     if points:

@@ -103,6 +103,13 @@ class Statement:
     grades: Grades
 
 
+def read_opening(instrument: Instrument, dimensions: Sequence[str]) -> Callable[[Any], Grades]:
+    def read(value: Any) -> Grades:
+        return whole(read_answer(instrument, value, dimensions))
+
+    return read
+
+
 def choice_schema(speakers: Sequence[str], dimensions: Sequence[str], *, ledger: bool) -> dict[str, Any]:
     progress: dict[str, Any] = {"progress": {"type": "boolean"}} if ledger else {}
     return closed_object(

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from medjury.instruments import TRANSIENT, Outcome, Reason, Unscored, output_schema, read_answer
+from medjury.instruments import TRANSIENT, Outcome, Reason, Unscored, output_schema
 from medjury.judging._asking import Asked, Speaker, ask_for
 from medjury.judging._deliberation.answers import (
     Choice,
     choice_schema,
     read_choice,
     read_decision,
+    read_opening,
     read_turn,
     turn_schema,
 )
@@ -45,7 +46,6 @@ from medjury.judging._deliberation.record import (
 )
 from medjury.judging._prompt import CLOSING
 from medjury.judging._rater import Unit
-from medjury.judging._rows import whole
 from medjury.models import Answer, Gate, Message
 
 _NOT_ITS_FAULT = TRANSIENT | {Reason.CONTEXT}
@@ -110,11 +110,8 @@ class Course:
     async def _open(self) -> None:
         """Every agent grades on its own, all at once."""
         schema = output_schema(self.plan.instrument, self.dimensions, explain=True)
+        read = read_opening(self.plan.instrument, self.dimensions)
         agents = self.plan.agents
-
-        def read(value: Any) -> Grades:
-            return whole(read_answer(self.plan.instrument, value, self.dimensions))
-
         await asyncio.sleep(0)  # calls at once need an event loop: who steps through without one stops here
         asked = await asyncio.gather(
             *(

@@ -168,7 +168,7 @@ class _Guard:
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = dict(scope["headers"])
-        if scope["path"] != "/healthz" and _host(headers.get(b"host", b"")) not in self._hosts:
+        if scope["path"] != "/healthz" and host_named(headers.get(b"host", b"")) not in self._hosts:
             return _plain(421)
         length = headers.get(b"content-length", b"0")
         if not length.isdigit():
@@ -211,10 +211,11 @@ class _Bounded:
         return message
 
 
-def _host(header: bytes) -> str | None:
+def host_named(header: bytes) -> str | None:
+    """The host in the header of that name, without its port."""
     try:
         return urlsplit("//" + header.decode("latin-1")).hostname
-    except ValueError:
+    except ValueError:  # no address at all
         return None
 
 

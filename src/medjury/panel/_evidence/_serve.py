@@ -18,13 +18,13 @@ from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from medjury.foundation.errors import MedjuryError
+from medjury.panel._access._guard import host_named
 from medjury.panel._evidence._pages import evidence_routes
 from medjury.panel._evidence._run import EvidenceRun
 from medjury.panel._look import error_page, look_of
@@ -125,20 +125,13 @@ class _Headers:
                 ]
             await send(message)
 
-        host = _host(dict(scope["headers"]).get(b"host", b""))
+        host = host_named(dict(scope["headers"]).get(b"host", b""))
         if scope["method"] not in ("GET", "HEAD"):
             await PlainTextResponse("This is read only.", 405)(scope, receive, answer)
         elif host not in self._hosts:
             await PlainTextResponse("This address is not served here.", 421)(scope, receive, answer)
         else:
             await self._app(scope, receive, answer)
-
-
-def _host(header: bytes) -> str | None:
-    try:
-        return urlsplit("//" + header.decode("latin-1")).hostname
-    except ValueError:  # no address at all
-        return None
 
 
 def _http_error(request: Request, error: Exception) -> Response:

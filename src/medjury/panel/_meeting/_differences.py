@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import insert, select, update
 
@@ -26,7 +26,7 @@ from medjury.panel._tables import (
 )
 
 if TYPE_CHECKING:
-    from sqlalchemy.engine import Connection, Row
+    from sqlalchemy.engine import Connection
 
 
 Outcomes = Mapping[str, Outcome]  # by dimension
@@ -191,13 +191,9 @@ def close_meeting(connection: Connection, meeting: Meeting, now: datetime) -> No
 def meeting_of(connection: Connection, round_id: int) -> Meeting | None:
     """The meeting over a round; None where none was opened."""
     row = connection.execute(select(meetings_table).where(meetings_table.c.round == round_id)).first()
-    return meeting_from(row) if row else None
+    return made(Meeting, row) if row else None
 
 
 def meetings(connection: Connection) -> list[Meeting]:
     rows = connection.execute(select(meetings_table).order_by(meetings_table.c.id))
-    return [meeting_from(row) for row in rows]
-
-
-def meeting_from(row: Row[Any]) -> Meeting:
-    return made(Meeting, row)
+    return [made(Meeting, row) for row in rows]

@@ -5,7 +5,7 @@ end: said alike from the start, settled together, or decided by the adjudicator.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import select
@@ -17,7 +17,6 @@ from medjury.panel._meeting._differences import (
     Meeting,
     RatedItem,
     all_the_same,
-    meeting_from,
     meeting_of,
     rated_items,
 )
@@ -32,7 +31,8 @@ from medjury.panel._tables import (
 )
 
 if TYPE_CHECKING:
-    from sqlalchemy.engine import Connection, Row
+    from sqlalchemy import Table
+    from sqlalchemy.engine import Connection
 
 
 State = Literal["open", "proposed", "reconciled", "adjudicator", "adjudicated"]
@@ -131,10 +131,16 @@ def _items(connection: Connection, chosen: Any) -> list[MeetingItem]:
         .where(chosen)
         .order_by(i.c.position)
     ).all()
-    known = {row.id: meeting_from(row) for row in connection.execute(select(m))}
+    known = {row.id: made(Meeting, row) for row in connection.execute(select(m))}
     ids = [row.id for row in rows]
-    proposals = _proposals(connection, ids)
-    decisions = _by_item(connection.execute(_of(decisions_table, ids)))
+    confirmed: dict[int, set[str]] = {}
+    for row in connection.execute(select(confirmations_table)):
+        confirmed.setdefault(row.proposal, set()).add(row.person)
+    decisions = _by_item(connection, decisions_table, ids)
+    proposals = {
+        item: [replace(each, confirmed=frozenset(confirmed.get(each.id, ()))) for each in own]
+        for item, own in _by_item(connection, proposals_table, ids).items()
+    }
     return [
         made(
             MeetingItem,
@@ -147,32 +153,16 @@ def _items(connection: Connection, chosen: Any) -> list[MeetingItem]:
     ]
 
 
-def _of(table: Any, ids: Sequence[int]) -> Any:
+def _by_item(connection: Connection, table: Table, ids: Sequence[int]) -> dict[int, list[Settled]]:
+    """The versions of a table of what was settled, by the answer that they are about."""
     query = select(table).order_by(table.c.meeting_item, table.c.version)
-    return query.where(table.c.meeting_item == ids[0]) if len(ids) == 1 else query
-
-
-def _by_item(rows: Any) -> dict[int, list[Settled]]:
+    if len(ids) == 1:
+        query = query.where(table.c.meeting_item == ids[0])
     found: dict[int, list[Settled]] = {}
-    for row in rows:
-        found.setdefault(row.meeting_item, []).append(_settled_from(row))
+    for row in connection.execute(query):
+        outcomes = {name: outcome_from_row(each) for name, each in row.outcomes.items()}
+        found.setdefault(row.meeting_item, []).append(made(Settled, row, outcomes=outcomes))
     return found
-
-
-def _proposals(connection: Connection, ids: Sequence[int]) -> dict[int, list[Settled]]:
-    confirmed: dict[int, set[str]] = {}
-    for row in connection.execute(select(confirmations_table)):
-        confirmed.setdefault(row.proposal, set()).add(row.person)
-    found: dict[int, list[Settled]] = {}
-    for row in connection.execute(_of(proposals_table, ids)):
-        settled = _settled_from(row, agreed=row.agreed, confirmed=frozenset(confirmed.get(row.id, ())))
-        found.setdefault(row.meeting_item, []).append(settled)
-    return found
-
-
-def _settled_from(row: Row[Any], **more: Any) -> Settled:
-    outcomes = {name: outcome_from_row(each) for name, each in row.outcomes.items()}
-    return made(Settled, row, outcomes=outcomes, **more)
 
 
 @dataclass(frozen=True)

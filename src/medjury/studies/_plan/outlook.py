@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 
@@ -56,8 +55,7 @@ def gate_outlook(
             humans = replace(humans, ratings=marks)
         rated = tuple(each for each in humans.ratings if each.rater in humans.reference)
         held_out = [each for each in rated if each.score is not None and each.item not in development]
-        cases, twice, clinicians = _rated(held_out, together_by)
-        doubly = twice
+        cases, doubly, clinicians = _rated(held_out, together_by)
         again = _scored_again(humans, held_out)
         settled = _settled(humans) if humans.summary.consensus == "adjudicated" else None
         by_dimension = _by_dimension(held_out, study, rules, settled, together_by)
@@ -67,20 +65,21 @@ def gate_outlook(
         systems = max(1, round(len({(each.item, each.system) for each in held_out}) / max(1, cases)))
         dangerous = 1 - (1 - min(shares)) ** (1 / systems) if shares else None
     if expected is None and (grades := {len(each.values) for each in study.instrument.dimensions}) != {5}:
-        expected = Expected(shares=_even(max(grades)))
+        expected = Expected(shares=(1 / max(grades),) * max(grades))
     if dangerous is not None and (expected is None or expected.dangerous is None):
         expected = replace(expected or Expected(), dangerous=dangerous)
-    asked: dict[str, Any] = {
-        "cases": max(1, cases),
-        "doubly": doubly,
-        "clinicians": clinicians,
-        "expected": expected,
-        "systems": systems,
-        "power": power,
-        "danger": any(each.carries_danger(rules) for each in of_instrument(study.instrument)),
-        "notes": notes,
-    }
-    return replace(plan_gate(rules, **asked), rated=text)
+    planned = plan_gate(
+        rules,
+        cases=max(1, cases),
+        doubly=doubly,
+        clinicians=clinicians,
+        expected=expected,
+        systems=systems,
+        power=power,
+        danger=any(each.carries_danger(rules) for each in of_instrument(study.instrument)),
+        notes=notes,
+    )
+    return replace(planned, rated=text)
 
 
 def _scored_again(humans: Humans, rated: Sequence[Rating]) -> str:
@@ -213,7 +212,3 @@ def _word(scores: list[float], dimension: Measured, rules: GateRules, settled: f
         return float(dimension.oriented(adjudicated([scores], [settled]))[0])
     (found,) = danger_reference(dimension.oriented(np.array([scores])), rules.danger_by)
     return float(found)
-
-
-def _even(grades: int) -> tuple[float, ...]:
-    return tuple(1 / grades for _ in range(grades))
