@@ -163,10 +163,10 @@ async def draw_anew(sample: Sample, attempt: Callable[[Sample], Awaitable[_Tried
     while sample.anew and tried.in_vain:
         times += 1
         tried = await attempt(sample.later(times))
-        if not tried.answers and _is_not_stored(tried.failure):
+        why = None if tried.failure is None else tried.failure.reason
+        if not tried.answers and why is Reason.NOT_STORED:
             break  # replies are only read again, and so many were drawn
-        passing = tried.failure is not None and tried.failure.reason in TRANSIENT
-        if passing or tried.lacking <= best.lacking:
+        if why in TRANSIENT or tried.lacking <= best.lacking:
             best = tried
     return best if best is tried else replace(best, in_vain=False)
 
@@ -305,10 +305,6 @@ def _failed(
 ) -> Asked[Any]:
     so_far, lacking = (None, _ALL) if best is None else (best.so_far, best.lacking)
     return Asked(Unscored(why.reason, why.message), answers, lacking, in_vain, so_far=so_far)
-
-
-def _is_not_stored(failure: Unscored | None) -> bool:
-    return failure is not None and failure.reason is Reason.NOT_STORED
 
 
 def no_answer(reply: Reply, max_tokens: int) -> Unscored | None:

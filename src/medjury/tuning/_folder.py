@@ -135,7 +135,9 @@ def described(made: Preparation, prices: PriceList) -> TuningManifest:
         labels=made.labelled.labels,
         clinicians=made.labelled.clinicians,
         prices=Prices(as_of=prices.as_of, currency=prices.currency),
-        packages={name: metadata.version(name) for name in ("gepa", "optuna") if _installed(name)}
+        packages={
+            name: metadata.version(name) for name in ("gepa", "optuna") if importlib.util.find_spec(name)
+        }
         | {"python": platform.python_version()},
     )
 
@@ -221,10 +223,6 @@ def _answers(cases: Sequence[Labelled]) -> tuple[str, ...]:
     for each in cases:
         hashes.add(each.case)
     return hashes.kept
-
-
-def _installed(name: str) -> bool:
-    return importlib.util.find_spec(name) is not None
 
 
 def _now() -> str:

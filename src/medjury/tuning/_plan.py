@@ -11,7 +11,7 @@ from typing import Any
 from medjury.foundation.documents import nearest, validate_part
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Instrument, Unscored
-from medjury.judging import PROMPT_VERSION, Rater, Used
+from medjury.judging import PROMPT_VERSION, Rater, Speaker, Used
 from medjury.models import (
     AuditLog,
     Budget,
@@ -44,7 +44,6 @@ from medjury.tuning._labelled_cases import (
 )
 from medjury.tuning._objective import Objective, make_objective
 from medjury.tuning._prompt_texts import case_inputs, editable_texts
-from medjury.tuning._session import Writer
 from medjury.tuning._settings import TuningPart, rollouts
 
 _WRITER_TOKENS = 4096
@@ -72,7 +71,7 @@ class Preparation:
     labelled: LabelledCases
     split: Split
     objective: Objective
-    writer: Writer
+    writer: Speaker
     writer_part: ModelPart
     folder: Path
     settings_hash: str
@@ -156,7 +155,7 @@ def prepare(
     )  # fmt: skip
 
 
-def _writer(study: Study, part: TuningPart, place: int) -> tuple[Writer, ModelPart]:
+def _writer(study: Study, part: TuningPart, place: int) -> tuple[Speaker, ModelPart]:
     """The model that writes prompts: the one that is named, else the judge's own first model."""
     if part.reflector is not None:
         model, how = study.model_of(part.reflector, "reflector")
@@ -170,7 +169,7 @@ def _writer(study: Study, part: TuningPart, place: int) -> tuple[Writer, ModelPa
     temperature = (
         how.temperature if "temperature" in how.model_fields_set and part.reflector is not None else 1.0
     )
-    return Writer(model, temperature, how.seed, tokens), how
+    return Speaker(model, temperature, how.seed, tokens), how
 
 
 # The gate of a tuning: the study's hosts, budget, prices and pace, and a log in the tuning folder.

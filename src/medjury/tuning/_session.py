@@ -12,8 +12,8 @@ from typing import Any, TypeVar
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Instrument
-from medjury.judging import Rater
-from medjury.models import ChatModel, Gate, Message, ModelError, Request
+from medjury.judging import Rater, Sample, Speaker
+from medjury.models import Gate, Message, ModelError
 from medjury.store.ratings import Rating
 from medjury.tuning._labelled_cases import Labelled
 from medjury.tuning._lineage import Judged, Lineage, Proposed
@@ -25,20 +25,6 @@ class TuningStoppedError(MedjuryError):
     """The tuning cannot go on now, and goes on where it stopped another time: the budget ends, a model is away."""
 
 
-@dataclass(frozen=True)
-class Writer:
-    """The model that writes prompts, and how it is asked."""
-
-    model: ChatModel
-    temperature: float | None
-    seed: int | None
-    max_tokens: int
-
-    def request(self, messages: Sequence[Message], draw: int) -> Request:
-        seed = None if self.seed is None else self.seed + draw
-        return Request(tuple(messages), None, self.max_tokens, self.temperature, seed)
-
-
 @dataclass
 class Session:
     """`make` builds the judge for an instrument. `spent` counts by candidate what its judgements are worth in
@@ -47,7 +33,7 @@ class Session:
     make: Callable[[Instrument], Rater]
     gate: Gate
     lineage: Lineage
-    writer: Writer
+    writer: Speaker  # the model that writes prompts
     workers: int
     loop: asyncio.AbstractEventLoop
     spent: dict[str, float] = field(default_factory=dict)
@@ -128,7 +114,8 @@ class Session:
         known = self.lineage.proposed.get((prompt, draw))
         if known is None:
             try:
-                answer = await self.gate.ask(self.writer.model, self.writer.request(messages, draw), draw)
+                request = self.writer.request(messages, None, Sample(draw))
+                answer = await self.gate.ask(self.writer.model, request, draw)
             except ModelError as error:
                 if error.fatal or error.reason not in TRANSIENT:
                     raise MedjuryError(f"tuning stopped: {error.message}") from None

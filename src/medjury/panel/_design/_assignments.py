@@ -132,9 +132,6 @@ class Work:
     ) -> None:
         self.held[item, person] = Held(identity, item, person, begun, finished)
 
-    def holders(self, item: int) -> list[str]:
-        return [person for held, person in self.held if held == item]
-
     def loads(self) -> Counter[str]:
         return Counter(person for _, person in self.held)
 

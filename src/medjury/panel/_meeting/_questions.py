@@ -207,17 +207,15 @@ class QuestionReply:
 
 @dataclass(frozen=True)
 class OrderCounts:
-    """How often the left and the right text were chosen, whatever they were, and how often each text by its place.
+    """How often the left and the right text were chosen, whatever they were.
 
-    Without an effect of order `left` is half of `left + right`, and a text is chosen as often left as right. A
-    habit is a person's, so the interval of `left_share` takes all replies of one rater together.
+    Without an effect of order `left` is half of `left + right`. A habit is a person's, so the interval of
+    `left_share` takes all replies of one rater together.
     """
 
     question: str
     left: int
     right: int
-    neither: int
-    by_text: dict[str, dict[str, tuple[int, int]]]  # text -> its place -> (chosen, shown there)
     left_share: Estimate  # of the replies that chose a side
 
     def text(self) -> str:
@@ -261,17 +259,8 @@ def question_replies(connection: Connection, round_: Round) -> Iterator[Question
 def order_counts(replies: Iterable[QuestionReply], question: str) -> OrderCounts:
     """Count the choices by place."""
     own = [each for each in replies if each.question == question and each.left]
-    texts = sorted({name for each in own for name in (each.left, each.right)})
-    by_text = {
-        text: {
-            LEFT: _counted(own, text, LEFT),
-            RIGHT: _counted(own, text, RIGHT),
-        }
-        for text in texts
-    }
     places = [each.choice for each in own]
-    left, right = places.count(LEFT), places.count(RIGHT)
-    return OrderCounts(question, left, right, len(places) - left - right, by_text, _left_share(own))
+    return OrderCounts(question, places.count(LEFT), places.count(RIGHT), _left_share(own))
 
 
 def _left_share(replies: list[QuestionReply]) -> Estimate:
@@ -292,8 +281,3 @@ def write_question_replies(replies: Iterable[QuestionReply], file: str | Path) -
     with whole_file(Path(file)) as out:
         out.write(guard_frame(polars.DataFrame(rows, schema=schema)).write_csv())
     return len(rows)
-
-
-def _counted(replies: list[QuestionReply], text: str, place: str) -> tuple[int, int]:
-    there = [each for each in replies if (each.left if place == LEFT else each.right) == text]
-    return sum(each.choice == place for each in there), len(there)

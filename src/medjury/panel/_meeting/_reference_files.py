@@ -148,7 +148,6 @@ class PanelReference:
     fields: dict[str, str]
     routine_is_wrong: bool | None
     routine_reason: str
-    written_at: str
 
     @property
     def text(self) -> str:
@@ -188,7 +187,6 @@ def panel_references(connection: Connection) -> Iterator[PanelReference]:
             {name: str(written.said.get(name, "")) for name in FIELDS},
             None if agrees is None else not agrees,
             "" if verdict is None else str(verdict.said["why"]),
-            written.said_at,
         )
 
 

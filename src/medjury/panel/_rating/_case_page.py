@@ -163,12 +163,9 @@ def case_page(
         assignment = assignment_of(connection, code, person)
         if assignment is None:
             raise HTTPException(404)
-        known = case_values(connection, _round_of(connection, assignment), assignment, **values)
+        round_ = round_by_id(connection, assignment.round).of(assignment.instrument)
+        known = case_values(connection, round_, assignment, **values)
     return page(request, "rating/case.html", status=status, minutes=minutes, **known)
-
-
-def _round_of(connection: Connection, assignment: Assignment) -> Round:
-    return round_by_id(connection, assignment.round).of(assignment.instrument)
 
 
 def minutes(seconds: float | None) -> str:

@@ -53,17 +53,15 @@ class Run:
         them, with the drafts where it wrote them. After the last of them `hash` is that of them all: where it is
         not the manifest's `data_hash`, these are not the texts that were judged."""
         place = Path(folder)
-        study = place / manifest.study_file
-        if not manifest.study_file or not study.is_file():
+        study = _study_file(place, manifest)
+        if study is None:
             if file is None:
                 raise MedjuryError(
                     f"the study file of this run ({manifest.study_file or 'not named'}) is not there; name the "
                     "cases that were judged (--cases FILE)"
                 )
             return HashedCases(read_cases(file, on_bad="skip" if manifest.cases_skipped else "refuse"))
-        document = overridden(read_document(study), manifest.overrides)
-        settings = validate(document, StudyFile)
-        around = study.resolve().parent
+        settings, around = study
         part = settings.cases
         if file is not None:
             part = part.model_copy(update={"path": str(Path(file).absolute()), "answers": None})
@@ -82,11 +80,11 @@ class Run:
     def store_of(folder: str | Path, manifest: Manifest) -> str:
         """Where the ratings of a run are while it goes on: the store that its study file names, or its own."""
         place = Path(folder)
-        study = place / manifest.study_file
-        if not manifest.study_file or not study.is_file():
+        study = _study_file(place, manifest)
+        if study is None:
             return str(place / files.STORE)
-        settings = validate(overridden(read_document(study), manifest.overrides), StudyFile)
-        return store_address(settings.store, study.resolve().parent, place)
+        settings, around = study
+        return store_address(settings.store, around, place)
 
     @cached_property
     def cases(self) -> tuple[Case, ...]:
@@ -122,6 +120,15 @@ class Run:
 
     def _repr_html_(self) -> str:
         return f"<p><strong>{escape(self.verdict)}</strong> {escape(repr(self))}</p>{self.validation._repr_html_()}"
+
+
+def _study_file(folder: Path, manifest: Manifest) -> tuple[StudyFile, Path] | None:
+    """The study file of a run, with the folder that its paths are relative to; None where it is not there."""
+    file = folder / manifest.study_file
+    if not manifest.study_file or not file.is_file():
+        return None
+    document = overridden(read_document(file), manifest.overrides)
+    return validate(document, StudyFile), file.resolve().parent
 
 
 def open_run(folder: str | os.PathLike[str], **settings: Any) -> Run:

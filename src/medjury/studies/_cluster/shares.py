@@ -13,7 +13,7 @@ from typing import Any
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case, CaseReader, CaseSource, RedactedCases
 from medjury.judging import Rater
-from medjury.models import ChatModel
+from medjury.studies._plan.preflight import has_own_weights
 from medjury.studies._study.study import Study
 
 _MOST_CASES = 250
@@ -157,10 +157,11 @@ def groups_of(study: Study, workers: int | None, resources: dict[str, float]) ->
             *at_a_time,
             *([workers] if workers else []),
         ]
-        groups.append(Group((judge.name,), max(1, min(most)), gpus, cpus or 1.0, loads=_loads(judge.models)))
+        loads = any(map(has_own_weights, judge.models))
+        groups.append(Group((judge.name,), max(1, min(most)), gpus, cpus or 1.0, loads=loads))
     wanted = workers or int(resources.get("CPU", 1.0)) or 1
     if plain:
-        loads = any(_loads(judge.models) for judge in plain)
+        loads = any(has_own_weights(model) for judge in plain for model in judge.models)
         names = tuple(judge.name for judge in plain)
         groups.append(Group(names, max(1, min([wanted, *allowed])), loads=loads))
     return [*groups, *_metric_groups(study, workers, wanted, resources)]
@@ -176,11 +177,6 @@ def _metric_groups(
         yield Group((), max(1, min(most)), gpus, cpus or 1.0, (name,))
     if rest := tuple(name for name in study.metrics.for_workers if name not in study.metrics.needs):
         yield Group((), wanted, metrics=rest)
-
-
-def _loads(models: Iterable[ChatModel]) -> bool:
-    """Whether a model of theirs has weights that come into the worker's memory."""
-    return any(model.host is None and "weights" in model.identity and not model.recorded for model in models)
 
 
 def _rooms(study: Study, name: str, gpus: float, cpus: float, resources: dict[str, float]) -> list[int]:

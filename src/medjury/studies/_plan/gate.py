@@ -69,9 +69,10 @@ def stated_gate(study: Study, touched: Collection[str] = ()) -> StatedGate:
     if before is not None and before.says(rules):
         return before
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    return StatedGate(
-        **rules.model_dump(), stated_at=now, earlier=() if before is None else _replaced(before)
-    )
+    if before is None:
+        return StatedGate(**rules.model_dump(), stated_at=now, earlier=())
+    earlier = (*before.earlier, StatedGate(**before.model_dump(exclude={"earlier"})))
+    return StatedGate(**rules.model_dump(), stated_at=now, earlier=earlier)
 
 
 def dangerous_dimensions(study: Study) -> list[str]:
@@ -125,10 +126,6 @@ def read_rules(path: str | Path) -> tuple[GateRules, Protocol | None]:
     if given.get("split") is not None:
         cases = _with_learned(file, cases, split_of_file(document))
     return GateRules(**{**part.model_dump(), "development_cases": tuple(sorted(set(cases)))}), None
-
-
-def _replaced(before: StatedGate) -> tuple[StatedGate, ...]:
-    return *before.earlier, StatedGate(**before.model_dump(exclude={"earlier"}))
 
 
 def _of_judges(study: Study) -> list[str]:

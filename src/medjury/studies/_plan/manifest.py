@@ -181,11 +181,9 @@ def _where_there_is_any(plan: RunPlan) -> dict[str, Any]:
 def describe_model(model: ChatModel) -> ManifestModel:
     """Which model it is; no secrets."""
     known = {**model.identity, "name": model.name, "vendor": model.vendor, "host": model.host}
-    return ManifestModel.model_validate(known | _recording(model))
-
-
-def _recording(model: ChatModel) -> dict[str, str]:
-    return {"recorded": model.recorded, "recorded_at": model.recorded_at} if model.recorded else {}
+    if model.recorded:
+        known |= {"recorded": model.recorded, "recorded_at": model.recorded_at}
+    return ManifestModel.model_validate(known)
 
 
 def coverage(counts: Iterable[RatingCount]) -> Coverage:

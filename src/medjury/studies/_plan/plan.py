@@ -422,23 +422,19 @@ def priced(
         for model in models
         if (price := prices.price(model, batch=served is not None and model.batch is not None)) is not None
     ]
-    served = None if in_batch else served  # whether a job finds its beginnings in a cache is not promised
-    cached, written = (served.read, served.written) if served is not None and _caches(known) else (0, 0)
-    if len(known) < len(models):
-        return JudgePlan(
-            usual.calls, usual.tokens_in, usual.tokens_out, None, name, seconds,
-            Planned(most.calls, most.tokens_in, most.tokens_out, None),
-        )  # fmt: skip
-    expected = _dearest(known).of(usual.tokens_in, usual.tokens_out, cached, written)
-    worst = _dearest([each.dearest for each in known]).of(most.tokens_in, most.tokens_out)
+    expected: float | None = None
+    worst: float | None = None
+    cached = written = 0
+    if len(known) == len(models):
+        # Whether a job finds its beginnings in a cache is not promised.
+        if served is not None and not in_batch and all(each.cached_input is not None for each in known):
+            cached, written = served.read, served.written
+        expected = _dearest(known).of(usual.tokens_in, usual.tokens_out, cached, written)
+        worst = _dearest([each.dearest for each in known]).of(most.tokens_in, most.tokens_out)
     return JudgePlan(
         usual.calls, usual.tokens_in, usual.tokens_out, expected, name, seconds,
         Planned(most.calls, most.tokens_in, most.tokens_out, worst), cached,
     )  # fmt: skip
-
-
-def _caches(prices: Sequence[Price]) -> bool:
-    return bool(prices) and all(each.cached_input is not None for each in prices)
 
 
 def _dearest(prices: Sequence[Price]) -> Price:

@@ -127,7 +127,7 @@ async def timed_plan(study: Study, plan: RunPlan) -> RunPlan:
     timed: dict[str, float] = {}
     judges = []
     for judge, part in zip(study.jury.judges, plan.judges, strict=True):
-        local = [model for model in judge.models if _runs_here(model)]
+        local = [model for model in judge.models if has_own_weights(model)]
         if len(local) < len(judge.models) or not part.calls:
             judges.append(part)
             continue
@@ -140,7 +140,8 @@ async def timed_plan(study: Study, plan: RunPlan) -> RunPlan:
     return replace(plan, judges=tuple(judges), timed=timed)
 
 
-def _runs_here(model: ChatModel) -> bool:
+def has_own_weights(model: ChatModel) -> bool:
+    """Whether its weights come into the memory of the process that asks it."""
     return model.host is None and not model.recorded and "weights" in model.identity
 
 
@@ -169,9 +170,7 @@ def with_preflight(
     asked = [(model, part) for model, part in models if needs_preflight(model)]
     if not asked:
         return plan
-    usual, most = Used(), Used()
-    for _, part in asked:
-        usual = usual.plus(Used(1, TOKENS_IN, TOKENS_OUT))
-        most = most.plus(Used(1, MOST_TOKENS_IN, part.max_tokens))
-    named = [model for model, _ in asked]
+    named, times = [model for model, _ in asked], len(asked)
+    usual = Used(times, times * TOKENS_IN, times * TOKENS_OUT)
+    most = Used(times, times * MOST_TOKENS_IN, sum(part.max_tokens for _, part in asked))
     return replace(plan, preflight=priced("preflight", named, usual, most, SECONDS_PER_CALL, prices))

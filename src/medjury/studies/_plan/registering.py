@@ -228,7 +228,8 @@ def make_protocol(study: Study, manifest: Manifest, now: str) -> Protocol:
         prompt_version=manifest.prompt_version,
         judges=manifest.judges,
         jury=manifest.jury,
-        **_stated_only(manifest),
+        # What is not written down where there is none: protocols of earlier versions stay what they are.
+        **{name: value for name in ("juries", "touched") if (value := getattr(manifest, name))},
         rules=GateRules(**{name: getattr(manifest.rules, name) for name in GateRules.model_fields}),
         # Names of clinicians are nobody's business here.
         humans=None
@@ -246,12 +247,6 @@ def make_protocol(study: Study, manifest: Manifest, now: str) -> Protocol:
         seen=tuple(judged_before(study, manifest.data_hash, {*manifest.answer_hashes})),
         earlier=(),
     )
-
-
-def _stated_only(manifest: Manifest) -> dict[str, Any]:
-    """What is not written down where there is none: protocols of earlier versions stay what they are."""
-    known = {"juries": manifest.juries, "touched": manifest.touched}
-    return {name: value for name, value in known.items() if value}
 
 
 def register(study: Study, made: Protocol, folder: Path | None) -> Registered:

@@ -56,9 +56,9 @@ def read_split(document: Document, part: SplitPart, cases: Iterable[Case]) -> St
     groups, there = PatientGroups(), dict[str, str]()
     for case in cases:
         groups.add(case)
-        if part.column is not None and there.get(case.id, stated := _stated(case, part.column)) != stated:
+        stated = "" if part.column is None else str(case.metadata.get(part.column, "")).strip()
+        if there.setdefault(case.id, stated) != stated:
             raise _wrong(document, f"the answers to case {case.id!r} are in two parts; a case is in one")
-        there[case.id] = "" if part.column is None else stated
     if part.column is not None:
         parts = _by_column(document, part.column, there)
     else:
@@ -79,10 +79,6 @@ def split_of_file(document: Document) -> StatedSplit:
     assert settings.split is not None
     cases = read_case_file(settings.cases, Path(document.file).resolve().parent, unit=settings.unit)
     return read_split(document, settings.split, cases)
-
-
-def _stated(case: Case, column: str) -> str:
-    return str(case.metadata.get(column, "")).strip()
 
 
 def _by_column(document: Document, column: str, there: Mapping[str, str]) -> dict[str, set[str]]:

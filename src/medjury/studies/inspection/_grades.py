@@ -102,10 +102,6 @@ class Grades:
     not_rated: frozenset[str] = frozenset()
     is_measured: bool = False  # numbers that are no grades of a short scale: shares, percent, means
 
-    @property
-    def is_whole(self) -> bool:
-        return all(each == int(each) for each in self.values)
-
 
 NONE = Grades()
 

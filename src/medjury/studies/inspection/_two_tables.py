@@ -121,7 +121,7 @@ class TwoTables:
         self._take_scale({each.scale for each in guesses if each.scale is not None})
         panels = self._with_same_ids(panels)
         panels = self._with_same_scales(panels)
-        if not self._scale and self.instrument is None and "scale" not in self.settings:
+        if not self.scale and self.instrument is None and "scale" not in self.settings:
             doubt = whole_scale(panels)
             if doubt is not None:
                 self._settle(doubt)
@@ -129,7 +129,7 @@ class TwoTables:
 
     def _take_scale(self, stated: Collection[tuple[float, float]]) -> None:
         """The scale that names of columns state, where nobody says another."""
-        if len(stated) == 1 and not self._scale and self.instrument is None and "scale" not in self.settings:
+        if len(stated) == 1 and not self.scale and self.instrument is None and "scale" not in self.settings:
             (ends,) = stated
             self.settings["scale"] = list(ends)
             self.taken.append(f"the scale is the one in the columns' names: {ends[0]:g} to {ends[1]:g}")
@@ -137,12 +137,8 @@ class TwoTables:
     @property
     def scale(self) -> Any:
         """The scale that was given, or answered; None where none is known."""
-        return self._scale or None
-
-    @property
-    def _scale(self) -> Any:
         own = self.given.get("scale") or self.settings.get("scale")
-        return None if own == "not known" else own
+        return None if own == "not known" else own or None
 
     def _mappings(self) -> list[dict[str, Any]]:
         return [{key: each for key, each in self.settings[side].items() if each} for side in SIDES]
@@ -225,7 +221,7 @@ class TwoTables:
 
     def _known(self, dimension: str) -> tuple[float, float] | None:
         """The ends of a dimension's scale, where it was given."""
-        scale = self._scale
+        scale = self.scale
         if isinstance(scale, Mapping):
             scale = scale.get(dimension)
         if scale:

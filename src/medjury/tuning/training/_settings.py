@@ -65,9 +65,6 @@ class TrainSettings:
                 raise MedjuryError(f"there is no training setting {name!r}; {nearest(name, known)}")
         return replace(self, **settings)
 
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 def _paper(
     method: Method, rank: int, alpha: int, dropout: float, batch: int, rate: float, beta: float

@@ -14,7 +14,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -163,7 +163,7 @@ def _state(lessons: Lessons, base: str | Path, folder: Path, settings: TrainSett
     private_folder(folder)
     lessons.write(folder)
     data = json.loads((folder / DATA).read_text(encoding="utf-8"))["files"]
-    stated = {"settings": settings.to_json(), "base": str(base), "base_hash": base_hash(base), "data": data}
+    stated = {"settings": asdict(settings), "base": str(base), "base_hash": base_hash(base), "data": data}
     plan = folder / PLAN
     if plan.is_file():
         begun = json.loads(plan.read_text(encoding="utf-8"))
