@@ -118,7 +118,7 @@ def _asked(doubt: Doubt) -> Answer | None:
             raise UnansweredError(_words(doubt, "Stopped. "))
         if not said and doubt.suggested is not None:
             return doubt.suggested
-        if said.isdigit() and 1 <= int(said) <= len(doubt.answers):
+        if said.isdecimal() and 1 <= int(said) <= len(doubt.answers):
             return doubt.answers[int(said) - 1]
         if doubt.typed and (ends := re.fullmatch(r"(-?[\d.]+)[\s,]+(?:to\s+)?(-?[\d.]+)", said)) is not None:
             from medjury.tables import Answer

@@ -86,7 +86,8 @@ def test_another_name_for_this_machine_is_refused(run: Path) -> None:
 
 TRICKS = ["/case/..%2f..%2fetc/passwd", "/numbers/..%2fmanifest", "/static/../_door.py",
           "/static/%2e%2e/%2e%2e/_door.py", "/number/..~2F..~2Fcases/1", "/case/%00/%00",
-          "/case/case-0001/alpha/text/99999999999", "/case/case-0001/alpha/text/x"]  # fmt: skip
+          "/case/case-0001/alpha/text/99999999999", "/case/case-0001/alpha/text/x",
+          "/case/case-0001/alpha/text/%C2%B2", "/case/case-0001/alpha/text/0000009"]  # fmt: skip
 
 
 @pytest.mark.parametrize("path", TRICKS)
@@ -94,6 +95,11 @@ def test_tricks_with_paths_find_nothing(run: Path, path: str) -> None:
     answer = Reader(EvidenceRun(run)).get(path)
     assert answer.status_code == 404
     assert "import" not in answer.text
+
+
+@pytest.mark.parametrize("page", ["%C2%B2", "-1", "x", "99999999999"])
+def test_a_page_that_is_no_number_is_the_first(run: Path, page: str) -> None:
+    assert Reader(EvidenceRun(run)).get(f"/cases?page={page}").status_code == 200
 
 
 @pytest.mark.parametrize("query", ["system=zz", "dimension=zz", "rater=zz", "show=zz", "sort=zz", "part=zz"])

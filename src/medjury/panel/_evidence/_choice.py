@@ -71,7 +71,8 @@ class Choice:
                 raise MedjuryError(f"there is no {name} {given[name][:80]!r}; {nearest(given[name], names)}")
         page = query.get("page", "1")
         return cls(
-            **{**given, "q": given["q"][:200]}, page=int(page) if page.isdigit() and 0 < len(page) < 7 else 1
+            **{**given, "q": given["q"][:200]},
+            page=int(page) if page.isdecimal() and 0 < len(page) < 7 else 1,
         )
 
     def address(self, **changes: Any) -> str:

@@ -169,7 +169,7 @@ def evidence_routes(runs: Runs, guard: Any, base: str = "") -> APIRouter:
         state = run.state
         place = _place(state, item, system)
         titled, located = located_quotations(state, place)
-        if not number.isdigit() or int(number[:6]) >= len(titled):
+        if not number.isdecimal() or len(number) > 6 or int(number) >= len(titled):
             raise HTTPException(404)
         title, whole = titled[int(number)]
         found = [each for each in located if each.text == int(number)]

@@ -97,7 +97,7 @@ def download(address: str, target: Path, wanted: str, most_bytes: int) -> str:
 
 def _require_whole(address: str, answer: Any, size: int) -> None:
     stated = answer.headers.get("Content-Length")
-    if size == 0 or (stated is not None and stated.isdigit() and int(stated) != size):
+    if size == 0 or (stated is not None and stated.isdecimal() and int(stated) != size):
         raise FetchError(
             f"{address}: came cut short ({size:,} of {stated or 'some'} bytes); nothing was kept"
         )
