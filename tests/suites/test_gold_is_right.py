@@ -7,7 +7,7 @@ import pytest
 from medjury.suites import load_benchmark, load_items, sample_file
 from medjury.suites._library import METRICS as NAMED
 from medjury.suites._library import list_benchmarks
-from medjury.suites._marking import METRICS, mark
+from medjury.suites._marking._metrics import METRICS, mark
 
 LEARNED = {"bertscore", "embedding"}  # which need models
 

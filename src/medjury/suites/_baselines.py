@@ -22,7 +22,9 @@ from medjury.statistics import (
     undefined,
 )
 from medjury.suites._benchmark import Benchmark, Item, Loaded, Mark
-from medjury.suites._marking import ABSTAINED, JURY, counts_of, gold_codes, mark_all, micro_f1
+from medjury.suites._marking._codes import counts_of, gold_codes, micro_f1
+from medjury.suites._marking._metrics import JURY, mark_all
+from medjury.suites._marking._sql import ABSTAINED
 
 # Answers that need no model: nothing, the input itself, always the same, whatever is most often right.
 

@@ -17,7 +17,7 @@ from medjury.foundation.documents import Place, nearest, own_file, read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.fields import Name, Optional, Part, Text
 from medjury.suites._benchmark import Access, Benchmark, Curation, Helm, inputs_of
-from medjury.suites._loaders import LOADERS
+from medjury.suites._loaders._load import LOADERS
 from medjury.suites._taxonomy import read_taxonomy
 
 LIBRARY = Path(__file__).parent / "library"

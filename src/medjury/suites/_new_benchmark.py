@@ -16,7 +16,7 @@ from medjury.foundation.files import write_whole
 from medjury.intake.cases import read_rows
 from medjury.suites._benchmark import Benchmark
 from medjury.suites._library import OTHER, load_benchmark
-from medjury.suites._loaders import ROW
+from medjury.suites._loaders._table import ROW
 
 # Which column of a table is which: a guess that is shown, and that every option of the command can put right.
 

@@ -9,7 +9,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.suites import Item, Loaded, Mark
 from medjury.suites._baselines import baseline_scores, beats_baseline, effect_of_unanswerable
-from medjury.suites._marking import mark
+from medjury.suites._marking._metrics import mark
 
 KIND = benchmark("exact_match")
 ITEMS = tuple(

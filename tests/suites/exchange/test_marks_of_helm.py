@@ -21,8 +21,9 @@ import yaml
 
 from medjury.suites import library, load_benchmark, load_items, sample_file
 from medjury.suites._benchmark import Benchmark, Item
-from medjury.suites._exchange import GivenAnswer, match_answers, read_published
-from medjury.suites._marking import helm_marks
+from medjury.suites._exchange._others_answers import GivenAnswer, match_answers
+from medjury.suites._exchange._published import read_published
+from medjury.suites._marking._helm import helm_marks
 
 pytest.importorskip("helm", reason="crfm-helm is not installed; `make test-interop` brings it")
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from medjury.suites import Item, load_benchmark, prompt_of
-from medjury.suites._exchange import GivenAnswer, match_answers
+from medjury.suites._exchange._others_answers import GivenAnswer, match_answers
 
 KIND = load_benchmark("medication_qa")
 FIRST = Item("1", {"question": "How is ibuprofen taken?"}, ("With food.",))

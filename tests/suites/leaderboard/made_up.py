@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from medjury.suites._leaderboard import (
+from medjury.suites._leaderboard._results import (
     AnswerResult,
     BaselineResult,
     BenchmarkResult,

@@ -9,8 +9,9 @@ from fractions import Fraction
 import pytest
 from tests.suites.leaderboard.made_up import results_of
 
-from medjury.suites._leaderboard import AnswerResult, Results, board_of
 from medjury.suites._leaderboard._data import choice_data
+from medjury.suites._leaderboard._results import AnswerResult, Results
+from medjury.suites._leaderboard._standings import board_of
 
 NAMES = [f"model {letter}" for letter in "ABCDEFGHI"]
 # Nine candidates on 35 benchmarks, of 20 items right so many: with ties on most benchmarks, and two candidates that

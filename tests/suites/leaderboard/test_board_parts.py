@@ -14,16 +14,6 @@ from tests.suites.leaderboard.made_up import results_of
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, undefined
 from medjury.suites._baselines import beats, effect_of_unanswerable
-from medjury.suites._leaderboard import (
-    AnswerResult,
-    BaselineResult,
-    ItemResult,
-    MemoryResult,
-    ReachResult,
-    Results,
-    Spending,
-    board_of,
-)
 from medjury.suites._leaderboard._cells import best_baseline, cells_of
 from medjury.suites._leaderboard._checks import not_probed, reach_effects
 from medjury.suites._leaderboard._costs import candidate_costs, costs_of, payer_costs, total
@@ -38,7 +28,16 @@ from medjury.suites._leaderboard._data import (
     standings_csv,
 )
 from medjury.suites._leaderboard._names import metric_name, reason_name, slugs
-from medjury.suites._leaderboard._standings import NOTHING_SCORED, Board
+from medjury.suites._leaderboard._results import (
+    AnswerResult,
+    BaselineResult,
+    ItemResult,
+    MemoryResult,
+    ReachResult,
+    Results,
+    Spending,
+)
+from medjury.suites._leaderboard._standings import NOTHING_SCORED, Board, board_of
 
 
 def answer(

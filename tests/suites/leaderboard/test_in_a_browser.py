@@ -17,8 +17,8 @@ from tests.suites.leaderboard.made_up import results_of
 
 from medjury.analysis.ranking import rank
 from medjury.suites import Board, board_of, write_leaderboard
-from medjury.suites._leaderboard import AnswerResult
 from medjury.suites._leaderboard._cells import cells_of
+from medjury.suites._leaderboard._results import AnswerResult
 
 pytestmark = pytest.mark.skipif(
     chromium() is None and os.geteuid() != 0, reason="Chromium is not installed, and only root can install it"

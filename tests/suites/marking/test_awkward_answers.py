@@ -8,7 +8,7 @@ from tests.suites.marking.test_error_sentence import WRONG
 from tests.suites.marking.test_medcalc import CLEARANCE, DEFICIT, DUE, POINTS, PREGNANCY, STEROID
 
 from medjury.suites import Item
-from medjury.suites._marking import mark
+from medjury.suites._marking._metrics import mark
 
 YN = Item("1", {"note": "n"}, ("B",), {"A": "Yes", "B": "No"})
 PQ = Item("1", {"question": "Does rest help?"}, ("yes",))

@@ -7,7 +7,8 @@ from tests.suites.marking.made_up import benchmark
 
 from medjury.instruments import Reason
 from medjury.suites import Item
-from medjury.suites._marking import CodeCounts, code_counts, counts_of, mark, micro_f1
+from medjury.suites._marking._codes import CodeCounts, code_counts, counts_of, micro_f1
+from medjury.suites._marking._metrics import mark
 
 ITEM = Item(
     "1", {"note": "Diabetes, hypertension, a broken hip."}, facts={"codes": ["E11.9", "I10", "S72.001A"]}

@@ -6,8 +6,7 @@ import pytest
 from tests.suites.marking.made_up import benchmark
 
 from medjury.suites import Item
-from medjury.suites._marking import mark
-from medjury.suites._marking._metrics import read_age, read_date, read_yes_no
+from medjury.suites._marking._metrics import mark, read_age, read_date, read_yes_no
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from tests.suites.marking.made_up import SHARED, benchmark
 
 from medjury.instruments import Reason
 from medjury.suites import Item
-from medjury.suites._marking import mark
+from medjury.suites._marking._metrics import mark
 
 SENTENCES = {
     0: "A 50-year-old man has fever.",

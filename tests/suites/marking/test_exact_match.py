@@ -10,7 +10,7 @@ from tests.suites.marking.made_up import benchmark
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.suites import Item
-from medjury.suites._marking import METRICS, mark
+from medjury.suites._marking._metrics import METRICS, mark
 
 CHOSEN = Item("1", {"question": "Which?"}, ("B",), {"A": "Rest", "B": "Surgery"})
 

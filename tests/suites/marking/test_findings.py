@@ -7,8 +7,8 @@ from tests.suites.marking.made_up import benchmark
 
 from medjury.instruments import Reason
 from medjury.suites import Item
-from medjury.suites._marking import mark
 from medjury.suites._marking._error_sentence import Finding, read_finding
+from medjury.suites._marking._metrics import mark
 
 SENTENCES = {
     0: "A man of fifty has had a fever since Monday.",

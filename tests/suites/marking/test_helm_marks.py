@@ -7,7 +7,7 @@ import pytest
 from medjury.foundation.errors import MedjuryError
 from medjury.suites import load_benchmark, load_items, mark, sample_file
 from medjury.suites._benchmark import Item
-from medjury.suites._marking import helm_marks
+from medjury.suites._marking._helm import helm_marks
 
 WEEKS = "('2 weeks', '3 days')"
 STYLES = ("B", " B\n", "B.", "(B)", "b", "**B**", "Answer: B", '{"answer": "B"}', "Two", "A or B", "")

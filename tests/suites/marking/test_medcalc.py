@@ -10,7 +10,7 @@ from tests.suites.marking.made_up import SHARED, benchmark
 
 from medjury.instruments import Reason
 from medjury.suites import Item
-from medjury.suites._marking import mark
+from medjury.suites._marking._metrics import mark
 
 
 def item(gold: str, kind: str, **facts: object) -> Item:

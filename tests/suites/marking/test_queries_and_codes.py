@@ -7,8 +7,15 @@ from tests.suites.marking.made_up import benchmark
 
 from medjury.instruments import Reason
 from medjury.suites import Item
-from medjury.suites._marking import CodeCounts, code_counts, counts_of, mark, micro_f1
-from medjury.suites._marking._codes import gold_codes, read_codes
+from medjury.suites._marking._codes import (
+    CodeCounts,
+    code_counts,
+    counts_of,
+    gold_codes,
+    micro_f1,
+    read_codes,
+)
+from medjury.suites._marking._metrics import mark
 from medjury.suites._marking._sql import QueryResult, is_impossible, orders_rows, read_query, same_rows
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from medjury.suites._marking import declines
+from medjury.suites._marking._answer_text import declines
 
 REFUSALS = [
     "I'm sorry, but I can't help with that.",

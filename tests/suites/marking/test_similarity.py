@@ -10,7 +10,7 @@ from tests.suites.marking.made_up import benchmark
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.suites import Item
-from medjury.suites._marking import mark, mark_all
+from medjury.suites._marking._metrics import mark, mark_all
 
 ITEM = Item("1", {}, ("Take one tablet daily.", "One tablet a day"))
 

@@ -14,8 +14,8 @@ from tests.suites.marking.made_up import benchmark
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.suites import Item, load_benchmark
-from medjury.suites._marking import mark, run_queries
-from medjury.suites._marking._sql import QueryResult, orders_rows, read_query, same_rows
+from medjury.suites._marking._metrics import mark
+from medjury.suites._marking._sql import QueryResult, orders_rows, read_query, run_queries, same_rows
 from medjury.suites._marking._sql_worker import run_one
 
 

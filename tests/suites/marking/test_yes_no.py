@@ -7,7 +7,7 @@ from tests.suites.marking.made_up import benchmark
 
 from medjury.instruments import Reason
 from medjury.suites import Item
-from medjury.suites._marking import mark
+from medjury.suites._marking._metrics import mark
 
 ITEM = Item("1", {"question": "Is there no effect of rest on recovery after surgery?"}, ("yes",))
 

@@ -26,7 +26,7 @@ from medjury.suites import (
     load_items,
     write_leaderboard,
 )
-from medjury.suites._leaderboard import MemoryResult, ReachResult
+from medjury.suites._leaderboard._results import MemoryResult, ReachResult
 
 
 def test_items_out_of_reach_may_turn_the_ranks_and_the_page_shows_both(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from medjury.instruments import Reason
 from medjury.statistics import Estimate
 from medjury.suites import keep_probe, load_benchmark, read_results
 from medjury.suites._benchmark import Benchmark, Item, Loaded, Mark
-from medjury.suites._leaderboard import (
+from medjury.suites._leaderboard._results import (
     AgreementResult,
     AnswerResult,
     BaselineResult,

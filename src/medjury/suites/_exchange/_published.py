@@ -13,8 +13,8 @@ from typing import Any
 from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError
 from medjury.suites._benchmark import Benchmark
-from medjury.suites._leaderboard import PublishedResult
-from medjury.suites._marking import HELM_RULES
+from medjury.suites._leaderboard._results import PublishedResult
+from medjury.suites._marking._helm import HELM_RULES
 
 _WHAT = "write `groups/medhelm_scenarios.json` of a release of MedHELM"
 

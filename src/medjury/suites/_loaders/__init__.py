@@ -10,19 +10,3 @@ What metrics find in `Item.facts`:
 
 Where an item has choices its gold answer is the letter; the letters of other choices that read the same follow it.
 """
-
-from medjury.suites._loaders._fetch import FetchError, fetch_files, fetch_plan
-from medjury.suites._loaders._load import LOADERS, DataCheck, check_data, draw_items, load_items
-from medjury.suites._loaders._table import ROW
-
-__all__ = [
-    "LOADERS",
-    "ROW",
-    "DataCheck",
-    "FetchError",
-    "check_data",
-    "draw_items",
-    "fetch_files",
-    "fetch_plan",
-    "load_items",
-]

@@ -12,8 +12,9 @@ from medjury.models import audit_totals
 from medjury.store.ratings import open_store
 from medjury.store.runs import files
 from medjury.studies import RunResult, Study, answering_study, run_study
-from medjury.suites._leaderboard import State, slugs
-from medjury.suites._marking import declines
+from medjury.suites._leaderboard._names import slugs
+from medjury.suites._leaderboard._results import State
+from medjury.suites._marking._answer_text import declines
 from medjury.suites._running._suite import CandidatePart, Suite
 
 # What a candidate itself is answerable for. Every other reason is the transport's, and the answer is missing.

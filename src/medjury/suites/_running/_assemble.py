@@ -10,7 +10,7 @@ from pathlib import Path
 from medjury.instruments import Reason
 from medjury.models import context_window
 from medjury.suites._benchmark import Item, prompt_of
-from medjury.suites._leaderboard import (
+from medjury.suites._leaderboard._results import (
     AgreementResult,
     AnswerResult,
     BaselineResult,
@@ -22,7 +22,9 @@ from medjury.suites._leaderboard import (
     Results,
     Spending,
 )
-from medjury.suites._marking import HELM, HELM_RULES, JURY, gold_codes
+from medjury.suites._marking._codes import gold_codes
+from medjury.suites._marking._helm import HELM, HELM_RULES
+from medjury.suites._marking._metrics import JURY
 from medjury.suites._running._answers import Asked, Given, spent_in
 from medjury.suites._running._marks import Marks, text_marks, weight_of
 from medjury.suites._running._plan import SuitePlan

@@ -23,7 +23,7 @@ from medjury.statistics import Estimate, Floats
 from medjury.store.runs import RunFolder
 from medjury.studies import Study, load_study
 from medjury.suites._benchmark import prompt_of
-from medjury.suites._leaderboard import AgreementResult, JuryResult
+from medjury.suites._leaderboard._results import AgreementResult, JuryResult
 from medjury.suites._running._answers import Asked
 from medjury.suites._running._suite import Chosen, Suite
 from medjury.tables import open_run

@@ -13,8 +13,10 @@ from medjury.instruments import Reason
 from medjury.store.ratings import Rating, Store, StoredRecord
 from medjury.suites._baselines import baseline_scores
 from medjury.suites._benchmark import Benchmark, Item, Loaded, Mark
-from medjury.suites._leaderboard import BaselineResult
-from medjury.suites._marking import HELM, HELM_RULES, JURY, counts_of, helm_marks, mark_all
+from medjury.suites._leaderboard._results import BaselineResult
+from medjury.suites._marking._codes import counts_of
+from medjury.suites._marking._helm import HELM, HELM_RULES, helm_marks
+from medjury.suites._marking._metrics import JURY, mark_all
 from medjury.suites._running._answers import Asked
 from medjury.suites._running._suite import Chosen, Suite
 

@@ -18,7 +18,7 @@ from medjury.models import PriceList
 from medjury.statistics import Printable, counted, text_table
 from medjury.studies import check_study
 from medjury.suites._benchmark import Item, prompt_of
-from medjury.suites._leaderboard import Spending
+from medjury.suites._leaderboard._results import Spending
 from medjury.suites._running._answers import candidate_study
 from medjury.suites._running._jury import Judged, jury_of, jury_study
 from medjury.suites._running._suite import Chosen, Suite

@@ -17,7 +17,14 @@ from medjury.intake.cases import Case
 from medjury.store.ratings import open_store, write_ratings
 from medjury.studies import RunResult, run_study
 from medjury.suites._benchmark import Benchmark, Item, prompt_of
-from medjury.suites._leaderboard import AnswerResult, ItemResult, MemoryResult, ReachResult, Results, Spending
+from medjury.suites._leaderboard._results import (
+    AnswerResult,
+    ItemResult,
+    MemoryResult,
+    ReachResult,
+    Results,
+    Spending,
+)
 from medjury.suites._memory import CompletionProbe, ExchangeabilityTest
 from medjury.suites._running._answers import Asked, ask_candidate, candidate_folder, spent_in
 from medjury.suites._running._assemble import Sentence, assemble

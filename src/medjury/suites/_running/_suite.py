@@ -17,10 +17,12 @@ from medjury.foundation.files import private_folder, write_whole
 from medjury.intake.cases import Case
 from medjury.studies import ModelPart
 from medjury.suites._benchmark import Benchmark, Item, Loaded, prompt_of
-from medjury.suites._exchange import Questions, is_given, read_published, record_given, speaker_of
-from medjury.suites._leaderboard import PublishedResult, slugs
+from medjury.suites._exchange._as_ratings import Questions, is_given, record_given, speaker_of
+from medjury.suites._exchange._published import read_published
+from medjury.suites._leaderboard._names import slugs
+from medjury.suites._leaderboard._results import PublishedResult
 from medjury.suites._library import load_benchmark, sample_file
-from medjury.suites._loaders import draw_items, load_items
+from medjury.suites._loaders._load import draw_items, load_items
 
 
 class BenchmarkPart(Part):
