@@ -5,15 +5,14 @@ from __future__ import annotations
 import pytest
 
 from medjury.suites import load_benchmark, load_items, sample_file
-from medjury.suites._library import METRICS as NAMED
 from medjury.suites._library import list_benchmarks
-from medjury.suites._marking._metrics import METRICS, mark
+from medjury.suites._marking._metrics import _ONE_BY_ONE, JURY, METRICS, SIMILARITIES, mark
 
 LEARNED = {"bertscore", "embedding"}  # which need models
 
 
 def test_the_metrics_that_a_benchmark_may_name_are_those_there_are() -> None:
-    assert set(NAMED) == set(METRICS)
+    assert set(METRICS) == {*_ONE_BY_ONE, *SIMILARITIES, "sql_execution", JURY}
 
 
 @pytest.mark.parametrize("name", [name for name in list_benchmarks() if load_benchmark(name).gold])

@@ -13,6 +13,11 @@ from medjury.instruments import Reason
 
 Access = Literal["public", "gated", "private"]
 Curation = Literal["existing", "reformulated", "new"]
+# What a benchmark may be marked by.
+METRICS = (
+    "exact_match", "code_f1", "medcalc", "error_flag", "error_sentence", "sql_execution", "yes_no_maybe", "rouge_l",
+    "bertscore", "embedding", "jury",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

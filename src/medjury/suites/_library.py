@@ -16,7 +16,7 @@ from pydantic import AfterValidator, Field, StrictBool, StrictInt
 from medjury.foundation.documents import Place, nearest, own_file, read_document, validate
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.fields import Name, Optional, Part, Text
-from medjury.suites._benchmark import Access, Benchmark, Curation, Helm, inputs_of
+from medjury.suites._benchmark import METRICS, Access, Benchmark, Curation, Helm, inputs_of
 from medjury.suites._loaders._load import LOADERS
 from medjury.suites._taxonomy import read_taxonomy
 
@@ -144,12 +144,6 @@ def _option_faults(options: dict[str, Any]) -> Iterator[tuple[Place, str]]:
 
 
 # The shape of a benchmark's YAML file, checked by pydantic before it becomes a `Benchmark`.
-
-
-METRICS = (
-    "exact_match", "code_f1", "medcalc", "error_flag", "error_sentence", "sql_execution", "yes_no_maybe", "rouge_l",
-    "bertscore", "embedding", "jury",
-)  # fmt: skip
 
 
 def _file_name(value: str) -> str:

@@ -283,27 +283,27 @@ def test_a_candidate_costs_its_answers_and_what_judging_them_took() -> None:
         spent("j", "two", "judge"),
     )
     one, two = candidate_costs(costly(*rows))
-    assert (one.benchmark_tokens, one.jury_tokens, one.benchmark_money, one.jury_money) == (30, 15, 1.5, 0.25)
-    assert (one.bound_tokens, one.bound_money, one.expected_money, one.money) == (300, 12.0, 6.0, 1.75)
-    assert (two.benchmark_tokens, two.jury_tokens, two.benchmark_money, two.money) == (0, 15, 0.0, 1.0)
-    assert one.as_dict()["money"] == 1.75 and one.as_dict()["candidate"] == "one"
-    payers = payer_costs(costly(*reversed(rows)))
-    assert [(each.payer, each.role, each.calls, each.money) for each in payers] == [
-        ("one", "candidate", 4, 1.5), ("j", "judge", 4, 1.25)
-    ]  # fmt: skip
-    first = payers[0]
-    assert (first.tokens_in, first.tokens_out, first.bound_tokens, first.bound_money) == (20, 10, 200, 8.0)
-    assert (first.expected_tokens, first.expected_money) == (100, 4.0)
+    assert one == {
+        "candidate": "one", "vendor": one["vendor"], "window": None, "benchmark_tokens": 30, "jury_tokens": 15,
+        "benchmark_money": 1.5, "jury_money": 0.25, "bound_tokens": 300, "bound_money": 12.0,
+        "expected_money": 6.0, "money": 1.75,
+    }  # fmt: skip
+    names = ("benchmark_tokens", "jury_tokens", "benchmark_money", "money")
+    assert [two[name] for name in names] == [0, 15, 0.0, 1.0]
+    first, second = payer_costs([*reversed(rows)])
+    assert first == {
+        "payer": "one", "role": "candidate", "calls": 4, "tokens_in": 20, "tokens_out": 10, "money": 1.5,
+        "bound_tokens": 200, "bound_money": 8.0, "expected_tokens": 100, "expected_money": 4.0,
+    }  # fmt: skip
+    assert [second[name] for name in ("payer", "role", "calls", "money")] == ["j", "judge", 4, 1.25]
 
 
 def test_an_unknown_price_is_not_nought() -> None:
     assert costs_of(costly(spent("one", "one"), spent("two", "two", money=3.0))) == {"one": 1.0, "two": 3.0}
     assert costs_of(costly(spent("one", "one"), spent("two", "two", money=None))) is None
     assert costs_of(costly()) is None
-    unknown = candidate_costs(costly(spent("one", "one", money=None, bound_money=None, expected_money=None)))[
-        0
-    ]
-    assert (unknown.money, unknown.bound_money, unknown.expected_money) == (None, None, None)
+    unknown = candidate_costs(costly(spent("one", "one", money=None, bound_money=None, expected_money=None)))
+    assert {unknown[0][name] for name in ("money", "bound_money", "expected_money")} == {None}
     assert total([]) == 0 and total([1, 2.5]) == 3.5 and total([1, None]) is None
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder
+from medjury.store.runs import file_hash
 from medjury.suites._judges._entries import Entry, FilePart
-from medjury.suites._loaders._fetch import MOST_BYTES, download, sha256_of
+from medjury.suites._loaders._fetch import MOST_BYTES, download
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def found_files(entry: Entry, data: Path) -> list[FoundFile]:
         path = next((each for each in places if each.is_file()), None) or _elsewhere(
             part, folders, entry.beside
         )
-        found.append(FoundFile(part, path, sha256_of(path) if path else ""))
+        found.append(FoundFile(part, path, file_hash(path) if path else ""))
     return found
 
 

@@ -108,15 +108,11 @@ def cells_of(
 ) -> dict[tuple[str, str], Cell]:
     """Every cell by (candidate, benchmark). `leave_out_decided` leaves out items on which a trivial answer is
     right."""
-    given: dict[tuple[str, str], dict[str, AnswerResult]] = {}
-    for answer in results.answers:
-        given.setdefault((answer.candidate, answer.benchmark), {})[answer.item] = answer
+    given = results.by_item()
     how: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "seed": seed}
     found: dict[tuple[str, str], Cell] = {}
     for benchmark in results.benchmarks:
-        items = [each for each in results.items if each.benchmark == benchmark.name]
-        if leave_out_decided:
-            items = [each for each in items if not each.decided]
+        items = results.items_of(benchmark.name, leave_out_decided=leave_out_decided)
         trivial = best_baseline(
             [each for each in results.baselines if each.benchmark == benchmark.name],
             [each.item for each in items],

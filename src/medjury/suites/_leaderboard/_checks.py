@@ -52,11 +52,8 @@ def reach_effects(board: Board) -> list[ReachEffect]:
         ]
         scores: dict[str, dict[str, float]] = {name: {} for name in those}
         weights: dict[str, dict[str, float]] = {name: {} for name in those}
-        items = {
-            one.item
-            for one in board.results.items
-            if one.benchmark == each.benchmark and not (board.leave_out_decided and one.decided)
-        }
+        chosen = board.results.items_of(each.benchmark, leave_out_decided=board.leave_out_decided)
+        items = {one.item for one in chosen}
         for answer in board.results.answers:
             if (
                 answer.benchmark != each.benchmark

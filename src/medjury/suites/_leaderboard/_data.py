@@ -28,18 +28,13 @@ def choice_data(board: Board, *, hard: bool) -> dict[str, Any]:
     where a candidate lacks too much. `partly`: for every benchmark the items that some of them lack, each with the
     parts of all candidates, None where it is lacking. `hard` leaves out what a trivial answer gets right."""
     names = [each.name for each in board.results.candidates]
-    given: dict[tuple[str, str], dict[str, AnswerResult]] = {}
-    for answer in board.results.answers:
-        given.setdefault((answer.candidate, answer.benchmark), {})[answer.item] = answer
+    given = board.results.by_item()
     leave_out = hard or board.leave_out_decided
     whole: list[list[_Part]] = [[] for _ in names]
     partly = []
     for benchmark in board.results.benchmarks:
-        items = [
-            each.item
-            for each in board.results.items
-            if each.benchmark == benchmark.name and not (leave_out and each.decided)
-        ]
+        chosen = board.results.items_of(benchmark.name, leave_out_decided=leave_out)
+        items = [each.item for each in chosen]
         columns = [_parts(given.get((name, benchmark.name), {}), items) for name in names]
         shared = [place for place in range(len(items)) if all(each[place] for each in columns if each)]
         lacking = sorted(set(range(len(items))) - set(shared))
@@ -82,8 +77,9 @@ def board_json(board: Board) -> dict[str, Any]:
             {**_without_why(asdict(each)), "stopped": bool(each.why)} for each in results.candidates
         ],
         "benchmarks": [
-            {**asdict(each), "items": _items(board, each.name), "decided": _decided(board, each.name)}
+            {**asdict(each), "items": len(own), "decided": sum(item.decided for item in own)}
             for each in results.benchmarks
+            for own in [results.items_of(each.name)]
         ],
         "overall": board.overall.as_dict(),
         "categories": [each.as_dict() for each in board.categories.values()],
@@ -106,8 +102,8 @@ def board_json(board: Board) -> dict[str, Any]:
             "currency": results.currency,
             "prices_as_of": results.prices_as_of,
             "paid": results.paid,
-            "by_candidate": [each.as_dict() for each in candidate_costs(results)],
-            "by_model": [each.as_dict() for each in payer_costs(results)],
+            "by_candidate": candidate_costs(results),
+            "by_model": payer_costs(results.spending),
         },
         "helm": helm_rows(board),
         "published": [asdict(each) for each in results.published],
@@ -197,7 +193,7 @@ def checks_csv(board: Board) -> str:
 
 
 def costs_csv(board: Board) -> str:
-    return csv_text([each.as_dict() for each in payer_costs(board.results)])
+    return csv_text(payer_costs(board.results.spending))
 
 
 def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -212,14 +208,6 @@ def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _safe(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
-
-
-def _items(board: Board, benchmark: str) -> int:
-    return sum(each.benchmark == benchmark for each in board.results.items)
-
-
-def _decided(board: Board, benchmark: str) -> int:
-    return sum(each.benchmark == benchmark and each.decided for each in board.results.items)
 
 
 def _without_why(facts: dict[str, Any]) -> dict[str, Any]:

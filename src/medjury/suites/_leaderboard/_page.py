@@ -227,14 +227,17 @@ MEASURE_NAMES = {
 
 def chooser(board: Board) -> Html:
     """Hidden until the script that makes it work shows it."""
-    candidates = [_box("candidate", place, each.name) for place, each in enumerate(board.results.candidates)]
+    candidates = [
+        _box("candidate", str(place), each.name) for place, each in enumerate(board.results.candidates)
+    ]
     groups: dict[str, list[Html]] = {}
     for place, each in enumerate(board.results.benchmarks):
-        groups.setdefault(each.category, []).append(_box("benchmark", place, each.title))
+        groups.setdefault(each.category, []).append(_box("benchmark", str(place), each.title))
     benchmarks = [
-        element("fieldset", element("legend", _all_of(category)), *boxes, data_category=category)
+        element("fieldset", element("legend", _box("category", category, category)), *boxes,
+                data_category=category)
         for category, boxes in groups.items()
-    ]
+    ]  # fmt: skip
     measures = [
         element("label", _input("radio", name="measure", value=name, checked=name == "win_half"), " ", words)
         for name, words in MEASURE_NAMES.items()
@@ -251,7 +254,7 @@ def chooser(board: Board) -> Html:
             element(
                 "details",
                 element("summary", "Candidates"),
-                element("fieldset", element("legend", _everybody()), *candidates),
+                element("fieldset", element("legend", _box("everybody", "all", "all")), *candidates),
             ),
             element("details", element("summary", "Benchmarks"), *benchmarks),
             element("p", id="chosen", role="status"),
@@ -262,16 +265,8 @@ def chooser(board: Board) -> Html:
     return element("form", *parts, class_="chooser screen", id="chooser", hidden="hidden")
 
 
-def _box(kind: str, place: int, label: str) -> Html:
-    return element("label", _input("checkbox", name=kind, value=str(place), checked=True), " ", label)
-
-
-def _all_of(category: str) -> Html:
-    return element("label", _input("checkbox", name="category", value=category, checked=True), " ", category)
-
-
-def _everybody() -> Html:
-    return element("label", _input("checkbox", name="everybody", value="all", checked=True), " all")
+def _box(name: str, value: str, label: str) -> Html:
+    return element("label", _input("checkbox", name=name, value=value, checked=True), " ", label)
 
 
 def _input(kind: str, *, name: str, value: str, checked: bool) -> Html:
@@ -381,12 +376,10 @@ def write_leaderboard(board: Board, folder: str | Path, *, texts: bool | None = 
     results = board.results
     names = [each.name for each in results.benchmarks] + [each.name for each in results.candidates]
     pages = slugs(names)
-    given: dict[tuple[str, str], dict[str, AnswerResult]] = {}
-    for answer in results.answers:
-        given.setdefault((answer.candidate, answer.benchmark), {})[answer.item] = answer
+    given = results.by_item()
     _take_out(place / "items")
     for benchmark in results.benchmarks:
-        items = [each for each in results.items if each.benchmark == benchmark.name]
+        items = results.items_of(benchmark.name)
         inside = place / "items" / pages[benchmark.name]
         private_folder(inside)
         for candidate in results.candidates:

@@ -220,6 +220,18 @@ class Results:
     memory: tuple[MemoryResult, ...] = ()
     published: tuple[PublishedResult, ...] = ()
 
+    def by_item(self) -> dict[tuple[str, str], dict[str, AnswerResult]]:
+        """By candidate and benchmark, the answer to each item."""
+        found: dict[tuple[str, str], dict[str, AnswerResult]] = {}
+        for answer in self.answers:
+            found.setdefault((answer.candidate, answer.benchmark), {})[answer.item] = answer
+        return found
+
+    def items_of(self, benchmark: str, *, leave_out_decided: bool = False) -> list[ItemResult]:
+        """The items of a benchmark; without those on which a trivial answer is right, where these are left out."""
+        own = (each for each in self.items if each.benchmark == benchmark)
+        return [each for each in own if not (leave_out_decided and each.decided)]
+
     def only(
         self, candidates: Sequence[str] | None = None, benchmarks: Sequence[str] | None = None
     ) -> Results:

@@ -186,7 +186,7 @@ def detectable(board: Board) -> Html:
     rows: list[Sequence[Printable]] = []
     for benchmark in board.results.benchmarks:
         part = board.benchmarks[benchmark.name].detectable
-        items = [each for each in board.results.items if each.benchmark == benchmark.name]
+        items = board.results.items_of(benchmark.name)
         found = None if part is None else part.rows[0]
         spread = "" if found is None or found.mde_sd is None else f" ± {found.mde_sd:.3f}"
         rows.append(
@@ -281,7 +281,7 @@ def sources(board: Board) -> Html:
     """Which data, under which licence, and the same numbers as files."""
     rows: list[Sequence[Printable]] = []
     for each in board.results.benchmarks:
-        asked = sum(item.benchmark == each.name for item in board.results.items)
+        asked = len(board.results.items_of(each.name))
         drawn = f"{asked:,} of {each.drawn_from:,}" if each.drawn_from > asked else f"{asked:,}"
         data = "made-up rows" if each.sample else each.source
         rows.append(
@@ -458,54 +458,46 @@ def cost_section(board: Board) -> Html:
     if not results.spending:
         return Html("")
     unit = results.currency
-    by_candidate: list[Sequence[Printable]] = [
-        (
-            each.candidate,
-            each.vendor or "–",
-            each.window,
-            each.benchmark_tokens,
-            each.jury_tokens,
-            each.benchmark_money,
-            each.jury_money,
-            each.money,
-            each.expected_money,
-            each.bound_money,
-        )
-        for each in candidate_costs(results)
-    ]
-    by_model: list[Sequence[Printable]] = [
-        (
-            each.payer,
-            each.role,
-            each.calls,
-            each.tokens_in,
-            each.tokens_out,
-            each.money,
-            each.expected_tokens,
-            each.expected_money,
-            each.bound_tokens,
-            each.bound_money,
-        )
-        for each in payer_costs(results)
-    ]
+    by_candidate = {
+        "candidate": "candidate",
+        "vendor": "made by",
+        "window": "window",
+        "benchmark_tokens": "benchmark tokens",
+        "jury_tokens": "jury tokens",
+        "benchmark_money": f"benchmark {unit}",
+        "jury_money": f"jury {unit}",
+        "money": f"total {unit}",
+        "expected_money": f"expected {unit}",
+        "bound_money": f"bound {unit}",
+    }
+    by_model = {
+        "payer": "model",
+        "role": "role",
+        "calls": "calls",
+        "tokens_in": "tokens in",
+        "tokens_out": "tokens out",
+        "money": unit,
+        "expected_tokens": "expected tokens",
+        "expected_money": f"expected {unit}",
+        "bound_tokens": "bound tokens",
+        "bound_money": f"bound {unit}",
+    }
     prices: list[Sequence[Printable]] = [
         (each.name, each.model or "–", *each.price) for each in results.candidates if each.price is not None
     ]
     parts = [
         _cost_picture(board),
         table_html(
-            ("candidate", "made by", "window", "benchmark tokens", "jury tokens", f"benchmark {unit}", f"jury "
-             f"{unit}",
-             f"total {unit}", f"expected {unit}", f"bound {unit}"),
-            by_candidate,
+            [*by_candidate.values()],
+            [[each[name] or ("–" if name == "vendor" else each[name]) for name in by_candidate]
+             for each in candidate_costs(results)],
             caption="Each candidate: tokens and money of its own answers and of judging them. The bound, stated "
             "before the run, counts the input and the longest answer allowed",
             digits=4,
         ),
         table_html(
-            ("model", "role", "calls", "tokens in", "tokens out", unit, "expected tokens", f"expected {unit}",
-             "bound tokens", f"bound {unit}"),
-            by_model,
+            [*by_model.values()],
+            [[each[name] for name in by_model] for each in payer_costs(results.spending)],
             caption="Each model that was asked, as a candidate or as a judge",
             digits=4,
         ),

@@ -9,7 +9,7 @@ towards one half, so that the interval would miss the very win rate it belongs t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -67,10 +67,7 @@ class CandidateStanding:
             "win_sd": self.win_sd,
             **ends(self.macro, "macro"),
             "macro_sd": self.macro_sd,
-            "places": {
-                name: {"rank": each.rank, "low": each.low, "high": each.high, "tie_group": each.tie_group}
-                for name, each in self.places.items()
-            },
+            "places": {name: asdict(each) for name, each in self.places.items()},
             "method": self.macro.method,
         }
 
@@ -110,11 +107,7 @@ class Ranked:
     cells: Mapping[tuple[str, str], Cell]
     leave_out_decided: bool
     how: Mapping[str, Any]
-    _given: dict[tuple[str, str], dict[str, AnswerResult]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for answer in self.results.answers:
-            self._given.setdefault((answer.candidate, answer.benchmark), {})[answer.item] = answer
+    given: Mapping[tuple[str, str], Mapping[str, AnswerResult]]
 
     def over(
         self,
@@ -197,16 +190,12 @@ class Ranked:
 
         rows = []
         for benchmark in benchmarks:
-            items = [
-                each
-                for each in self.results.items
-                if each.benchmark == benchmark and not (self.leave_out_decided and each.decided)
-            ]
+            items = self.results.items_of(benchmark, leave_out_decided=self.leave_out_decided)
             cells = [self.cells[each.name, benchmark] for each in self.results.candidates]
             patients = {each.item: each.patient or None for each in items}
-            for item in shared_items(cells, items, self._given):
+            for item in shared_items(cells, items, self.given):
                 for candidate in candidates:
-                    answer = self._given[candidate, benchmark][item]
+                    answer = self.given[candidate, benchmark][item]
                     rows.append(
                         (candidate, benchmark, item, patients[item], counted_score(answer), answer.weight)
                     )
@@ -320,7 +309,7 @@ def board_of(
     right: such an item cannot tell a good candidate from one that never read it."""
     how: dict[str, Any] = {"confidence": confidence, "resamples": resamples, "seed": seed}
     cells = cells_of(results, leave_out_decided=leave_out_decided, **how)
-    ranked = Ranked(results, cells, leave_out_decided, how)
+    ranked = Ranked(results, cells, leave_out_decided, how, results.by_item())
     names = [each.name for each in results.benchmarks]
     counting = ranked_on(results, cells)
     by_category: dict[str, list[str]] = {}

@@ -12,6 +12,7 @@ from typing import IO, Any, NoReturn
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder, whole_part
+from medjury.store.runs import file_hash
 from medjury.suites._benchmark import Benchmark, inputs_of
 
 MOST_BYTES = 500_000_000
@@ -51,7 +52,7 @@ def fetch_files(
     found = []
     for name, address in benchmark.addresses.items():
         target, wanted = folder / name, benchmark.files[name]
-        if wanted and target.is_file() and sha256_of(target) == wanted:
+        if wanted and target.is_file() and file_hash(target) == wanted:
             say(f"{target}: is already here")
         else:
             came = download(address, target, wanted, most_bytes)
@@ -119,8 +120,3 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         self, req: urllib.request.Request, fp: IO[bytes], code: int, msg: str, headers: Any, newurl: str
     ) -> NoReturn:
         raise FetchError(f"{req.full_url}: redirects to another address ({newurl}), which is not followed")
-
-
-def sha256_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
+from medjury.store.runs import file_hash
 from medjury.suites._benchmark import Benchmark, Item, Loaded
 from medjury.suites._loaders._choice_sources import (
     load_head_qa,
@@ -90,7 +91,7 @@ def _is_known(benchmark: Benchmark, path: Path) -> bool:
     known = {mark for mark in benchmark.files.values() if mark}
     files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
     read = [each for each in files if each.name.casefold() not in _ABOUT]
-    return bool(known and read) and all(_sha256(each) in known for each in read)
+    return bool(known and read) and all(file_hash(each) in known for each in read)
 
 
 class DataCheck(NamedTuple):
@@ -131,7 +132,7 @@ def _remarks(benchmark: Benchmark, path: Path, loaded: Loaded) -> tuple[str, ...
         for file in ([path] if path.name == name else path.rglob(name) if path.is_dir() else [])
         if known
     }
-    others = {file.name: found for file, known in copies.items() if (found := _sha256(file)) != known}
+    others = {file.name: found for file, known in copies.items() if (found := file_hash(file)) != known}
     remarks = [
         f"{name}: is not the copy that {benchmark.name} {benchmark.version} was described from (its sha256 is "
         f"{found}); fetch it again, or say in your own copy of the benchmark's file which one you mean"
@@ -143,11 +144,6 @@ def _remarks(benchmark: Benchmark, path: Path, loaded: Loaded) -> tuple[str, ...
             f"{lost:,} items hold the sign {_LOST}, which stands for letters lost when a file was saved"
         )
     return tuple(remarks)
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 # Which of a benchmark's items are asked: those of its split, and of these at most as many as it says.

@@ -6,12 +6,11 @@ import datetime
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.suites._benchmark import Benchmark, Item, Mark
+from medjury.suites._benchmark import METRICS, Benchmark, Item, Mark
 from medjury.suites._marking._answer_text import given_forms, plain_text, refuses
 from medjury.suites._marking._codes import code_f1
 from medjury.suites._marking._error_sentence import error_flag, error_sentence
@@ -334,22 +333,6 @@ _ONE_BY_ONE: Mapping[str, Callable[[Benchmark, Item, str], Mark]] = {
     "error_sentence": error_sentence,
     "medcalc": medcalc,
 }
-# What each metric says of an answer, in words for a person.
-METRICS: Mapping[str, str] = MappingProxyType(
-    {
-        "exact_match": "the answer is the gold one",
-        "yes_no_maybe": "the answer says yes, no or maybe as the gold one does",
-        "code_f1": "F1 of the codes, micro-averaged over items",
-        "error_flag": "an error is seen where there is one",
-        "error_sentence": "the sentence with the error is found",
-        "medcalc": "the result of a calculation is right by the rule of its type",
-        "sql_execution": "the query returns what the gold query returns",
-        "rouge_l": "words shared with the gold answer in their order (ROUGE-L)",
-        "bertscore": "nearness of the words to the gold answer's (BERTScore)",
-        "embedding": "nearness of the whole text to the gold answer (sentence embedding)",
-        JURY: "the mean of a jury's grades, from 0 to 1",
-    }
-)
 
 
 def mark(benchmark: Benchmark, item: Item, answer: str, metric: str, *, database: Path | None = None) -> Mark:
@@ -369,7 +352,7 @@ def mark_all(
     if metric == JURY:
         raise MedjuryError("jury: a jury's score comes from a run of judges, not from the answer alone")
     if metric not in METRICS:
-        raise MedjuryError(f"There is no metric {metric!r} for benchmarks; {nearest(metric, list(METRICS))}")
+        raise MedjuryError(f"There is no metric {metric!r} for benchmarks; {nearest(metric, METRICS)}")
     if metric in SIMILARITIES:
         return similarities(benchmark, items, answers, metric)
     if metric == "sql_execution":

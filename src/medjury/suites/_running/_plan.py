@@ -18,6 +18,7 @@ from medjury.models import PriceList
 from medjury.statistics import Printable, counted, text_table
 from medjury.studies import check_study
 from medjury.suites._benchmark import Item, prompt_of
+from medjury.suites._leaderboard._costs import payer_costs, total
 from medjury.suites._leaderboard._results import Spending
 from medjury.suites._running._answers import candidate_study
 from medjury.suites._running._jury import Judged, jury_of, jury_study
@@ -37,11 +38,11 @@ class SuitePlan:
 
     @property
     def bound(self) -> float | None:
-        return _sum([each.bound_money for each in self.spending])
+        return total(each.bound_money for each in self.spending)
 
     @property
     def expected(self) -> float | None:
-        return _sum([each.expected_money for each in self.spending])
+        return total(each.expected_money for each in self.spending)
 
     def text(self) -> str:
         """The plan for a reader."""
@@ -64,16 +65,15 @@ class SuitePlan:
         return "\n".join(lines)
 
     def _rows(self) -> Iterator[dict[str, Printable]]:
-        for role, payer in dict.fromkeys((each.role, each.payer) for each in self.spending):
-            rows = [each for each in self.spending if (each.role, each.payer) == (role, payer)]
+        for each in payer_costs(self.spending):
             yield {
-                "model": payer,
-                "as": role,
-                "calls": sum(each.calls for each in rows),
-                "expected tokens": sum(each.expected_tokens for each in rows),
-                "price": self._price(_sum([each.expected_money for each in rows])),
-                "bound tokens": sum(each.bound_tokens for each in rows),
-                "bound price": self._price(_sum([each.bound_money for each in rows])),
+                "model": each["payer"],
+                "as": each["role"],
+                "calls": each["calls"],
+                "expected tokens": each["expected_tokens"],
+                "price": self._price(each["expected_money"]),
+                "bound tokens": each["bound_tokens"],
+                "bound price": self._price(each["bound_money"]),
             }
 
     def _price(self, money: float | None) -> str:
@@ -89,8 +89,9 @@ def plan_suite(suite: Suite, *, preflight: bool = True) -> SuitePlan:
         check_study(study, preflight=preflight)
         prices = study.prices
         for chosen in suite.benchmarks:
-            used = [_used(study.jury.judges[0], case) for case in chosen.cases()]
-            rows.append(_row(study.jury.judges[0], part.called, chosen.name, part.called, used, prices))
+            judge = study.jury.judges[0]
+            used = [each for case in chosen.cases() for each in _used(judge, case)]
+            rows.append(_row(judge, part.called, chosen.name, part.called, used, prices))
     for chosen in suite.benchmarks:
         judged = jury_of(suite, chosen)
         if judged is not None:
@@ -98,33 +99,19 @@ def plan_suite(suite: Suite, *, preflight: bool = True) -> SuitePlan:
     return SuitePlan(suite, tuple(rows), prices.currency, prices.as_of)
 
 
-@dataclass(frozen=True)
-class _Used:
-    """Tokens of one question: in and out as expected, and at most."""
-
-    calls: int
-    tokens_in: int
-    tokens_out: int
-    most_in: int
-    most_out: int
+# Of one question: calls, and tokens in and out, as expected and at most.
+_Used = tuple[int, int, int, int, int]
 
 
-def _used(rater: Rater, case: Case, longest: Case | None = None, most_out: int | None = None) -> _Used:
+def _used(
+    rater: Rater, case: Case, longest: Case | None = None, most_out: int | None = None
+) -> Iterator[_Used]:
     """`longest` is the same case with an answer as long as it may be."""
-    found = _Used(0, 0, 0, 0, 0)
-    pairs = zip(rater.units(case, 0), rater.units(longest or case, 0), strict=True)
-    for unit, long_unit in pairs:
+    for unit, long_unit in zip(rater.units(case, 0), rater.units(longest or case, 0), strict=True):
         usual, most = rater.expected(unit), rater.expected(long_unit)
-        if isinstance(usual, Unscored) or isinstance(most, Unscored):
-            continue
-        found = _Used(
-            found.calls + usual.calls,
-            found.tokens_in + usual.tokens_in,
-            found.tokens_out + usual.tokens_out,
-            found.most_in + most.tokens_in,
-            found.most_out + (most.most.tokens_out if most_out is None else most_out * most.calls),
-        )
-    return found
+        if not isinstance(usual, Unscored) and not isinstance(most, Unscored):
+            out = most.most.tokens_out if most_out is None else most_out * most.calls
+            yield usual.calls, usual.tokens_in, usual.tokens_out, most.tokens_in, out
 
 
 def _row(
@@ -136,20 +123,17 @@ def _row(
     prices: PriceList,
     role: str = "candidate",
 ) -> Spending:
-    tokens = [
-        sum(getattr(each, name) for each in used)
-        for name in ("tokens_in", "tokens_out", "most_in", "most_out")
-    ]
+    calls, tokens_in, tokens_out, most_in, most_out = (sum(each[at] for each in used) for at in range(5))
     return Spending(
         payer,
         benchmark,
         candidate,
         role,  # type: ignore[arg-type]
-        calls=sum(each.calls for each in used),
-        bound_tokens=tokens[2] + tokens[3],
-        bound_money=_dearest(rater, prices, tokens[2], tokens[3]),
-        expected_tokens=tokens[0] + tokens[1],
-        expected_money=_dearest(rater, prices, tokens[0], tokens[1]),
+        calls=calls,
+        bound_tokens=most_in + most_out,
+        bound_money=_dearest(rater, prices, most_in, most_out),
+        expected_tokens=tokens_in + tokens_out,
+        expected_money=_dearest(rater, prices, tokens_in, tokens_out),
     )
 
 
@@ -168,7 +152,8 @@ def _jury_rows(suite: Suite, chosen: Chosen, judged: Judged) -> list[Spending]:
     prices = study.prices
     rows = []
     for judge, part in zip(study.jury.judges, study.settings.judges, strict=True):
-        used = [_used(judge, one, two, part.max_tokens) for one, two in zip(usual, longest, strict=True)]
+        pairs = zip(usual, longest, strict=True)
+        used = [each for one, two in pairs for each in _used(judge, one, two, part.max_tokens)]
         rows += [
             _row(judge, judge.name, chosen.name, candidate.called, used, prices, "judge")
             for candidate in suite.settings.candidates
@@ -186,7 +171,3 @@ def _dearest(rater: Rater, prices: PriceList, tokens_in: int, tokens_out: int) -
     """A judge of several models is priced at the dearest: a bound should not flatter."""
     known = [prices.estimate(model, tokens_in, tokens_out) for model in rater.models]
     return None if any(each is None for each in known) else max((each or 0.0 for each in known), default=0.0)
-
-
-def _sum(amounts: Sequence[float | None]) -> float | None:
-    return None if any(each is None for each in amounts) else sum(each or 0.0 for each in amounts)
