@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from medjury.suites import Loaded, draw_items, load_benchmark, load_items, prompt_of
+from medjury.suites import Loaded, load_benchmark, load_items, prompt_of
+from medjury.suites._loaders._load import draw_items
 
 DATA = Path(__file__).parents[3] / "shared/data/benchmarks"
 pytestmark = pytest.mark.skipif(

@@ -36,9 +36,7 @@ from ._loaders._fetch import fetch_files as fetch_files
 from ._loaders._fetch import fetch_plan as fetch_plan
 from ._loaders._load import DataCheck as DataCheck
 from ._loaders._load import check_data as check_data
-from ._loaders._load import draw_items as draw_items
 from ._loaders._load import load_items as load_items
-from ._marking._codes import code_counts as code_counts
 from ._marking._codes import micro_f1 as micro_f1
 from ._marking._metrics import mark as mark
 from ._memory import completion_probe as completion_probe

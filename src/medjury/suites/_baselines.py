@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -167,15 +167,6 @@ def decided_without_reading(
     wanted = [each for each in found if (each.says_nothing if baselines is None else each.name in baselines)]
     right = {item for each in wanted for item in each.right}
     return tuple(item.id for item in loaded.items if item.id in right)
-
-
-def without_items(loaded: Loaded, left_out: Collection[str], reason: str) -> Loaded:
-    """What is left of a benchmark without these items, with their number under the reason."""
-    gone = set(left_out)
-    items: Sequence[Item] = tuple(item for item in loaded.items if item.id not in gone)
-    count = len(loaded.items) - len(items)
-    counts = {**loaded.left_out, **({reason: count} if count else {})}
-    return replace(loaded, items=tuple(items), left_out=counts)
 
 
 Verdict = Literal["beats it", "does not beat it", "cannot be told"]

@@ -11,7 +11,7 @@ from tests.suites.marking.made_up import SHARED, benchmark
 
 from medjury.foundation.errors import MedjuryError
 from medjury.suites import Item, Loaded
-from medjury.suites._baselines import baseline_scores, decided_without_reading, trivial_answers, without_items
+from medjury.suites._baselines import baseline_scores, decided_without_reading, trivial_answers
 
 CHOICES = {"A": "Rest", "B": "Surgery"}
 CHOSEN = Loaded(
@@ -130,13 +130,6 @@ def test_a_lucky_letter_does_not_make_an_item_undecided() -> None:
     assert decided_without_reading(benchmark("exact_match"), CHOSEN, ["always A"]) == ("2",)
     with pytest.raises(MedjuryError, match="no baseline 'always Z'"):
         decided_without_reading(benchmark("exact_match"), CHOSEN, ["always Z"])
-
-
-def test_items_can_be_left_out_and_are_counted(small: Loaded) -> None:
-    left = without_items(small, ["1", "2", "3"], "decided without reading")
-    assert [item.id for item in left.items] == ["0", "4", "5"]
-    assert left.left_out == {"decided without reading": 3}
-    assert left.database == small.database
 
 
 def test_on_the_public_copy_of_eicu_most_right_queries_return_nothing() -> None:

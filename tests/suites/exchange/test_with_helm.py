@@ -11,8 +11,9 @@ from tests.loopback import Call, LoopbackServer
 from tests.suites.exchange.juries import graded, nothing_leaves, write_study
 
 from medjury.cli import main
-from medjury.suites import draw_items, load_benchmark, load_items, ratings_of_given, read_results, sample_file
+from medjury.suites import load_benchmark, load_items, ratings_of_given, read_results, sample_file
 from medjury.suites._exchange._as_ratings import read_given
+from medjury.suites._loaders._load import draw_items
 
 pytest.importorskip("helm", reason="crfm-helm is not installed; `make test-interop` brings it")
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -12,7 +12,6 @@ from tests.suites.exchange.juries import graded, nothing_leaves, write_study
 
 from medjury.cli import main
 from medjury.suites import (
-    draw_items,
     inspect_scorer,
     load_benchmark,
     load_items,
@@ -20,6 +19,7 @@ from medjury.suites import (
     read_results,
     sample_file,
 )
+from medjury.suites._loaders._load import draw_items
 
 inspect_ai = pytest.importorskip(
     "inspect_ai", reason="inspect_ai is not installed; `make test-interop` brings it"

@@ -73,9 +73,8 @@ _FIGURE = re.compile(r"\bFigures? [A-Z]\b")
 
 def load_medbullets(benchmark: Benchmark, path: Path) -> Loaded:
     gathering = Gathering()
-    for row in gathering.rows(gathering.one_file(path, "medbullets_op5.csv", "*.csv"), _MEDBULLETS_COLUMNS):
-        with gathering.row(row):
-            gathering.add(_medbullets_item(row), row.where)
+    file = gathering.one_file(path, "medbullets_op5.csv", "*.csv")
+    gathering.take(gathering.rows(file, _MEDBULLETS_COLUMNS), _medbullets_item)
     return gathering.loaded()
 
 
@@ -101,9 +100,8 @@ _MEDQA_COLUMNS = ("question", "options", "answer", "answer_idx")
 
 def load_medqa(benchmark: Benchmark, path: Path) -> Loaded:
     gathering = Gathering()
-    for row in gathering.rows(gathering.one_file(path, "test.jsonl", "*.jsonl"), _MEDQA_COLUMNS):
-        with gathering.row(row):
-            gathering.add(_medqa_item(row), row.where)
+    file = gathering.one_file(path, "test.jsonl", "*.jsonl")
+    gathering.take(gathering.rows(file, _MEDQA_COLUMNS), _medqa_item)
     return gathering.loaded()
 
 
@@ -235,9 +233,8 @@ def load_pubmedqa(benchmark: Benchmark, path: Path) -> Loaded:
     gathering = Gathering()
     file = gathering.one_file(path, "ori_pqal.json", "*.json")
     truth = _test_labels(gathering, file)
-    for row in gathering.rows(file, _PUBMEDQA_COLUMNS, within="{}"):
-        with gathering.row(row):
-            gathering.add(_pubmedqa_item(row, truth), row.where)
+    rows = gathering.rows(file, _PUBMEDQA_COLUMNS, within="{}")
+    gathering.take(rows, lambda row: _pubmedqa_item(row, truth))
     missing = sorted(set(truth or ()) - {item.id for item in gathering.items})
     if missing:
         gathering.problems.append(f"{file.name}: lacks {len(missing)} of the test ids, such as {missing[0]}")

@@ -6,7 +6,7 @@ import re
 import sqlite3
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -148,6 +148,12 @@ class Gathering:
             yield
         except RowError as problem:
             self.problems.append(f"{row.where}: {problem}")
+
+    def take(self, rows: Iterable[Row], make: Callable[[Row], Item]) -> None:
+        """An item of each row."""
+        for row in rows:
+            with self.row(row):
+                self.add(make(row), row.where)
 
     def leave_out(self, reason: str) -> None:
         self.left_out[reason] += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -117,20 +118,14 @@ def load_aci_bench(benchmark: Benchmark, path: Path) -> Loaded:
     for file in gathering.files(path, "challenge_data/*.csv", "*.csv"):
         if file.stem.endswith("_metadata"):
             continue
-        for row in gathering.rows(file, _ACI_BENCH_COLUMNS):
-            with gathering.row(row):
-                item = Item(
-                    row.text("encounter_id"),
-                    {"conversation": row.text("dialogue")},
-                    (row.text("note"),),
-                    facts={"split": _split(file.stem)},
-                )
-                gathering.add(item, row.where)
+        facts = {"split": next((name for name in ("train", "valid", "test") if name in file.stem), "")}
+        gathering.take(gathering.rows(file, _ACI_BENCH_COLUMNS), partial(_aci_bench_item, facts))
     return gathering.loaded()
 
 
-def _split(stem: str) -> str:
-    return next((name for name in ("train", "valid", "test") if name in stem), "")
+def _aci_bench_item(facts: dict[str, str], row: Row) -> Item:
+    inputs, gold = {"conversation": row.text("dialogue")}, (row.text("note"),)
+    return Item(row.text("encounter_id"), inputs, gold, facts=facts)
 
 
 # MedicationQA: questions of consumers about drugs, with answers from trusted sources, as the authors' spreadsheet.
@@ -143,14 +138,15 @@ _MEDICATION_QA_COLUMNS = ("Question", "Answer", "Focus (Drug)", "Question Type")
 
 def load_medication_qa(benchmark: Benchmark, path: Path) -> Loaded:
     gathering = Gathering()
-    for row in gathering.rows(gathering.one_file(path, "*.xlsx", "*.csv"), _MEDICATION_QA_COLUMNS):
-        with gathering.row(row):
-            facts = {"drug": row.optional("Focus (Drug)"), "question_type": row.optional("Question Type")}
-            gold = (row.text("Answer"),)
-            gathering.add(
-                Item(f"row-{row.number}", {"question": row.text("Question")}, gold, facts=facts), row.where
-            )
+    file = gathering.one_file(path, "*.xlsx", "*.csv")
+    gathering.take(gathering.rows(file, _MEDICATION_QA_COLUMNS), _medication_qa_item)
     return gathering.loaded()
+
+
+def _medication_qa_item(row: Row) -> Item:
+    facts = {"drug": row.optional("Focus (Drug)"), "question_type": row.optional("Question Type")}
+    gold, inputs = (row.text("Answer"),), {"question": row.text("Question")}
+    return Item(f"row-{row.number}", inputs, gold, facts=facts)
 
 
 # MedDialog: what a patient asked and a doctor replied, with a summary in one sentence, as JSON (`src` and `tgt`).
@@ -186,9 +182,7 @@ _SENTENCE = re.compile(r"(\d+) (.*)")
 def load_medec(benchmark: Benchmark, path: Path) -> Loaded:
     gathering = Gathering()
     for file in gathering.files(path, "*.csv"):
-        for row in gathering.rows(file, _MEDEC_COLUMNS):
-            with gathering.row(row):
-                gathering.add(_medec_item(row), row.where)
+        gathering.take(gathering.rows(file, _MEDEC_COLUMNS), _medec_item)
     return gathering.loaded()
 
 
@@ -316,10 +310,8 @@ def load_medcalc_bench(benchmark: Benchmark, path: Path) -> Loaded:
     file = gathering.one_file(path, "*.csv", "*.parquet", "*.json")
     examples = file.suffix.lower() == ".json"
     columns = ("@key", "Patient Note", "Response") if examples else _MEDCALC_COLUMNS
-    for row in gathering.rows(file, columns, within="{}" if examples else None):
-        with gathering.row(row):
-            item = _example(row, benchmark.options.get("calculators", {})) if examples else _medcalc_item(row)
-            gathering.add(item, row.where)
+    make = partial(_example, benchmark.options.get("calculators", {})) if examples else _medcalc_item
+    gathering.take(gathering.rows(file, columns, within="{}" if examples else None), make)
     return gathering.loaded()
 
 
@@ -346,7 +338,7 @@ def _medcalc_item(row: Row) -> Item:
     return Item(row.text("Row Number"), inputs, (answer,), facts=facts)
 
 
-def _example(row: Row, calculators: Mapping[str, Any]) -> Item:
+def _example(calculators: Mapping[str, Any], row: Row) -> Item:
     number, response = row.text("@key"), row.value("Response")
     known = calculators.get(number)
     if known is None:

@@ -22,9 +22,7 @@ _TOPIC = any_of(
 # What a question may ask for: it leads to the answer only where the best, the next, the likeliest of it is named.
 _ASKED_FOR = (
     r"(?:best|most\s+\w+|correct|next|right|likeliest|likely|appropriate|preferred|first)\s+(?:\w+\s+){0,3}?"
-    + any_of(
-        "diagnosis | treatment | step | management | therapy | cause | mechanism | organism | test | drug | action"
-    )
+    + _TOPIC
 )
 _ASIAN = "(?:答案|正确答案|正解|答え|解答|回答|选择|選擇|选|選|정답|답|الإجابة|الجواب|उत्तर|תשובה)"
 _IS = (

@@ -31,6 +31,11 @@ from medjury.suites._running._plan import SuitePlan
 from medjury.suites._running._suite import Chosen, Suite
 
 _AT_FAULT = "the gold answer cannot be marked"
+# What the results have of a benchmark as its file states it.
+_SAME_FACTS = (
+    "name", "title", "category", "subcategory", "metrics", "open", "access", "curation", "source", "licence",
+    "citation",
+)  # fmt: skip
 _NO_JURY, _NOT_JUDGED, _NOT_ASKED = "no jury", "not judged", "not asked"
 
 
@@ -122,25 +127,15 @@ def _benchmark(suite: Suite, chosen: Chosen, sentence: Sentence | None, at_fault
     facts = chosen.benchmark
     left_out = dict(chosen.loaded.left_out) | ({_AT_FAULT: at_fault} if at_fault else {})
     return BenchmarkResult(
-        facts.name,
-        facts.title,
-        facts.category,
-        facts.subcategory,
-        facts.metrics[0],
-        facts.metrics,
-        facts.open,
-        facts.access,
-        facts.curation,
-        chosen.sample,
-        facts.source,
-        facts.licence,
-        facts.citation,
-        len(chosen.loaded.items),
-        left_out,
-        len(chosen.loaded.problems),
-        None if sentence is None else sentence.jury,
-        chosen.loaded.known,
-        _helm(chosen) if suite.settings.marks == HELM else None,
+        **{name: getattr(facts, name) for name in _SAME_FACTS},
+        metric=facts.metrics[0],
+        sample=chosen.sample,
+        drawn_from=len(chosen.loaded.items),
+        left_out=left_out,
+        problems=len(chosen.loaded.problems),
+        jury=None if sentence is None else sentence.jury,
+        known=chosen.loaded.known,
+        helm=_helm(chosen) if suite.settings.marks == HELM else None,
     )
 
 
