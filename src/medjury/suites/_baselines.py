@@ -236,12 +236,17 @@ def above_baseline(
     """How much higher the mean of our scores is than that of a trivial answer to the same items; each side has the
     columns score and weight. Scores of 0 and 1 have an exact interval, others that of the bootstrap."""
     both = np.hstack([ours, theirs])
-    if np.isin(both[:, ::2], (0.0, 1.0)).all() and (both[:, 1::2] == 1.0).all():
+    if right_or_wrong(both):
         return paired_rate_difference(theirs[:, 0], ours[:, 0], clusters, confidence=confidence)
     made = bootstrap(
         both, _difference, clusters=clusters, confidence=confidence, resamples=resamples, seed=seed
     )
     return made["difference"]
+
+
+def right_or_wrong(rows: Floats) -> bool:
+    """Whether the scores in the even columns are 0 or 1, and the weights beside them all 1."""
+    return bool(np.isin(rows[:, ::2], (0.0, 1.0)).all() and (rows[:, 1::2] == 1.0).all())
 
 
 def beats(difference: Estimate) -> Verdict:

@@ -397,23 +397,49 @@ def ratings_of_given(
 def _rating(benchmark: Benchmark, run: GivenRun, item: str, answer: GivenAnswer, metric: str) -> Rating:
     score = answer.scores.get(metric)
     failed = Reason.PROVIDER if answer.failure else Reason.MISSING
-    said = [run.program, run.model, benchmark.name, item, metric, score, answer.text]
+    return metric_rating(
+        item,
+        run.model,
+        run.program,
+        f"{benchmark.name}@{benchmark.version}",
+        metric,
+        score,
+        None if score is not None else failed,
+        created_at=_NOBODY_KNOWS_WHEN,
+        stated=[run.program, run.model, benchmark.name, item, metric, score, answer.text],
+    )
+
+
+def metric_rating(
+    item: str,
+    system: str,
+    rater: str,
+    instrument: str,
+    metric: str,
+    score: float | None,
+    reason: Reason | None,
+    *,
+    explanation: str = "",
+    created_at: str,
+    stated: Sequence[object],
+) -> Rating:
+    """What a metric said of an item, as a rating; its key is the hash of all that is `stated`."""
     return Rating(
         item=item,
-        system=run.model,
-        rater=run.program,
+        system=system,
+        rater=rater,
         rater_kind="metric",
-        instrument=f"{benchmark.name}@{benchmark.version}",
+        instrument=instrument,
         dimension=metric,
         repeat=0,
         score=score,
         status="unscored" if score is None else "scored",
-        reason=failed if score is None else None,
-        explanation="",
+        reason=reason,
+        explanation=explanation,
         seconds=None,
         tokens_in=None,
         tokens_out=None,
         cost=None,
-        created_at=_NOBODY_KNOWS_WHEN,
-        key=hashlib.sha256(json.dumps(said).encode()).hexdigest(),
+        created_at=created_at,
+        key=hashlib.sha256(json.dumps(stated).encode()).hexdigest(),
     )

@@ -20,7 +20,7 @@ from medjury.statistics import (
     ends,
     undefined,
 )
-from medjury.suites._baselines import above_baseline, beats
+from medjury.suites._baselines import above_baseline, beats, right_or_wrong
 from medjury.suites._leaderboard._results import AnswerResult, BaselineResult, ItemResult, Results
 
 # A cell that lacks a larger share of its items is compared with nobody.
@@ -189,7 +189,7 @@ def mean_estimate(
     if not len(values):
         return undefined("no item has a score", 0, "")
     rows = np.column_stack([values, weights])
-    if _right_or_wrong(rows):
+    if right_or_wrong(rows):
         return counted_share(values, clusters, confidence=confidence)
     made = bootstrap(rows, _mean, clusters=clusters, resamples=resamples, confidence=confidence, seed=seed)
     return made["mean"]
@@ -204,11 +204,6 @@ def _mean_of(answers: Sequence[AnswerResult]) -> float | None:
     counts = [(each.weight, count) for each in answers if (count := counted_score(each)) is not None]
     total = sum(weight for weight, _ in counts)
     return sum(weight * count for weight, count in counts) / total if total else None
-
-
-def _right_or_wrong(rows: Floats) -> bool:
-    """Whether the scores in the even columns are 0 or 1, and the weights beside them all 1."""
-    return bool(np.isin(rows[:, ::2], (0.0, 1.0)).all() and (rows[:, 1::2] == 1.0).all())
 
 
 def _cluster(item: ItemResult) -> str:

@@ -46,7 +46,7 @@ def item_pages(
         )
         main = element("main", _head(benchmark, cell, texts), more, _filters(), *cards, more, class_="items")
         title = f"{cell.candidate} on {benchmark.title}"
-        yield names[number], document(title, main, style=_own("board.css"), script=_own("items.js"))
+        yield names[number], document(title, main, style=own_file("board.css"), script=own_file("items.js"))
 
 
 def page_name(slug: str, number: int = 0) -> str:
@@ -168,5 +168,5 @@ def _spaced(parts: Sequence[Html]) -> Html:
     return joined(part for each in parts for part in (each, " "))
 
 
-def _own(name: str) -> str:
+def own_file(name: str) -> str:
     return files("medjury.suites._leaderboard").joinpath(name).read_text(encoding="utf-8")

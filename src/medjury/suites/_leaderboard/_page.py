@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from pathlib import Path
 
 from medjury.foundation.files import private_folder, write_whole
@@ -20,7 +19,7 @@ from medjury.suites._leaderboard._data import (
     page_data,
     standings_csv,
 )
-from medjury.suites._leaderboard._item_pages import item_pages
+from medjury.suites._leaderboard._item_pages import item_pages, own_file
 from medjury.suites._leaderboard._names import slugs
 from medjury.suites._leaderboard._results import AnswerResult
 from medjury.suites._leaderboard._sections import cost_section, heat_map
@@ -317,7 +316,9 @@ def index_page(board: Board, pages: Mapping[str, str]) -> str:
     )  # fmt: skip
     data = Html(f'<script type="application/json" id="leaderboard-data">{page_data(board)}</script>')
     whole = joined([element("main", main, class_="board"), data])
-    return document(f"Leaderboard: {results.suite}", whole, style=_own("board.css"), script=_own("board.js"))
+    return document(
+        f"Leaderboard: {results.suite}", whole, style=own_file("board.css"), script=own_file("board.js")
+    )
 
 
 def _banners(board: Board) -> list[Html]:
@@ -359,10 +360,6 @@ def _banners(board: Board) -> list[Html]:
             )
         )
     return found
-
-
-def _own(name: str) -> str:
-    return files("medjury.suites._leaderboard").joinpath(name).read_text(encoding="utf-8")
 
 
 # Writes the folder: `index.html`, the pages of items, and the same numbers as data.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -318,9 +319,9 @@ def board_of(
         by_category[each.category] += [each.name] if each.name in counting else []
     made = side_by_side(
         [
-            lambda: ranked.over(OVERALL, counting, costs=costs_of(results)),
-            *(_over(ranked, name, those) for name, those in by_category.items()),
-            *(_alone(ranked, name) for name in names),
+            partial(ranked.over, OVERALL, counting, costs=costs_of(results)),
+            *(partial(ranked.over, name, those) for name, those in by_category.items()),
+            *(partial(ranked.over, name, [name], ("macro",)) for name in names),
         ]
     )
     between = 1 + len(by_category)
@@ -342,11 +343,3 @@ def ranked_on(results: Results, cells: Mapping[tuple[str, str], Cell]) -> list[s
         for each in results.benchmarks
         if any(cells[candidate.name, each.name].compared is not None for candidate in results.candidates)
     ]
-
-
-def _over(ranked: Ranked, name: str, benchmarks: list[str]) -> Any:
-    return lambda: ranked.over(name, benchmarks)
-
-
-def _alone(ranked: Ranked, benchmark: str) -> Any:
-    return lambda: ranked.over(benchmark, [benchmark], ("macro",))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -81,14 +81,9 @@ def candidate_folder(suite: Suite, name: str) -> Path:
 
 
 def ask_candidate(
-    suite: Suite, part: CandidatePart, left: Callable[[Path], tuple[float | None, int | None]], **how: Any
+    suite: Suite, part: CandidatePart, money: float | None, calls: int | None, **how: Any
 ) -> Asked:
     """Ask one candidate everything that is not in the store yet."""
-    folder = candidate_folder(suite, part.called)
-    money, calls = left(folder)
-    spent_up = (money is not None and money <= 0) or (calls is not None and calls <= 0)
-    if spent_up:  # nothing is left: what is stored is read, and nobody is asked
-        money, calls, how = None, None, {**how, "ask": False}
     study = candidate_study(suite, part, money, calls)
     result = run_study(study, **how)
     answers: dict[str, Given] = {}

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -28,10 +28,6 @@ from medjury.suites._running._answers import Asked
 from medjury.suites._running._suite import Chosen, Suite
 from medjury.tables import open_run
 from medjury.validation import evidence_of, validation_of
-
-if TYPE_CHECKING:
-    import polars
-
 
 INSTRUMENT, COMPOSITE = "note_quality", "overall"
 # The judges of the paper. Llama has no address of its own: it is wherever a site or a provider serves it.
@@ -187,8 +183,6 @@ def jury_scores(folder: Path, weights: Mapping[str, float]) -> dict[tuple[str, s
     things."""
     import polars as pl
 
-    from medjury.tables import open_run
-
     table = open_run(folder)
     rows = table.everything.filter(
         pl.col("rater") == table.stored_jury, pl.col("dimension").is_in(list(weights))
@@ -217,15 +211,6 @@ def _weighted(axes: Mapping[str, float | None], weights: Mapping[str, float]) ->
         return None
     total = sum(weights[name] for name in axes)
     return min(1.0, sum(weights[name] * (each or 0.0) for name, each in axes.items()) / total)
-
-
-def judge_rows(folder: Path) -> polars.DataFrame:
-    """The rows of the judges: what each vote took."""
-    import polars as pl
-
-    from medjury.tables import open_run
-
-    return open_run(folder).everything.filter(pl.col("rater_kind") == "judge")
 
 
 # What may be said of a jury: its verdict, and its agreement with clinicians beside that of text metrics.

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from medjury.foundation.clock import utc_now
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.store.ratings import Rating, Store, StoredRecord
+from medjury.store.ratings import Store, StoredRecord
 from medjury.suites._baselines import baseline_scores
 from medjury.suites._benchmark import Benchmark, Item, Loaded, Mark
+from medjury.suites._exchange._as_ratings import metric_rating
 from medjury.suites._leaderboard._results import BaselineResult
 from medjury.suites._marking._codes import counts_of
 from medjury.suites._marking._helm import HELM, HELM_RULES, helm_marks
@@ -113,40 +114,18 @@ def store_marks(suite: Suite, marks: Marks, store: Store) -> str:
     ratings, records = [], []
     each_mark = ((*key, metric, each) for key, own in marks.found.items() for metric, each in own.items())
     for candidate, benchmark, item, metric, each in each_mark:
-        said = [labels[benchmark], item, candidate, metric, each.score, each.reason, each.read, each.note]
-        key = hashlib.sha256(json.dumps(said).encode()).hexdigest()
-        ratings.append(_rating(candidate, item, labels[benchmark], metric, each, now, key))
+        label = labels[benchmark]
+        stated = [label, item, candidate, metric, each.score, each.reason, each.read, each.note]
+        made = metric_rating(item, candidate, metric, label, metric, each.score, each.reason,
+                             explanation=each.note, created_at=now, stated=stated)  # fmt: skip
+        ratings.append(made)
         body = json.dumps({"kind": "mark", "read": each.read, "note": each.note})
-        records.append(StoredRecord(key, item, candidate, metric, 0, body, now))
+        records.append(StoredRecord(made.key, item, candidate, metric, 0, body, now))
     whole = hashlib.sha256("".join(sorted(each.key for each in ratings)).encode()).hexdigest()
     run = f"{suite.name} marks@{whole[:12]}"
     store.put_run(run, {"suite": suite.name, "marks": len(ratings)})
     store.write_ratings(run, ratings, records)
     return run
-
-
-def _rating(
-    candidate: str, item: str, instrument: str, metric: str, found: Mark, now: str, key: str
-) -> Rating:
-    return Rating(
-        item=item,
-        system=candidate,
-        rater=metric,
-        rater_kind="metric",
-        instrument=instrument,
-        dimension=metric,
-        repeat=0,
-        score=found.score,
-        status="unscored" if found.score is None else "scored",
-        reason=found.reason,
-        explanation=found.note,
-        seconds=None,
-        tokens_in=None,
-        tokens_out=None,
-        cost=None,
-        created_at=now,
-        key=key,
-    )
 
 
 def text_marks(found: Mapping[str, Mark], first: str) -> dict[str, float]:

@@ -32,7 +32,6 @@ from medjury.suites._running._jury import (
     Rated,
     agreement_of,
     answer_cases,
-    judge_rows,
     jury_folder,
     jury_of,
     jury_scores,
@@ -43,6 +42,7 @@ from medjury.suites._running._jury import (
 from medjury.suites._running._marks import mark_answers, store_marks, trivial_of
 from medjury.suites._running._plan import SuitePlan, plan_suite
 from medjury.suites._running._suite import Chosen, Suite
+from medjury.tables import open_run
 
 # Checks of items and candidates, kept beside the results of a suite: a later run or leaderboard shows them too.
 
@@ -101,8 +101,6 @@ def _write(folder: str | Path, checks: Mapping[str, Any]) -> None:
 def _answerable(run: Path) -> tuple[str, dict[str, float | None]]:
     """Who was asked, and by item 1, 0, or None where there is no score."""
     import polars as pl
-
-    from medjury.tables import open_run
 
     table = open_run(run)
     judges = [name for name, kind in table.raters.items() if kind == "judge"]
@@ -225,17 +223,17 @@ def run_suite(
         "watch": watch, "keep_going": keep_going, "retry_unscored": retry_unscored,
         "preflight": preflight, "ask": ask,
     }  # fmt: skip
-    left = _Left(suite)
     asked = []
     for part in suite.settings.candidates:
         tell(f"{part.called}: asked {sum(len(each.items) for each in suite.benchmarks):,} items")
-        asked.append(ask_candidate(suite, part, left, **how))
+        money, calls, own = _left(suite, candidate_folder(suite, part.called), how)
+        asked.append(ask_candidate(suite, part, money, calls, **own))
         tell(_ended(asked[-1].result))
     marks = mark_answers(suite, asked)
     with open_store(suite.store) as store:
         run = store_marks(suite, marks, store)
         write_ratings(store.ratings(run), suite.output / MARKS)
-    sentences, rated = _judge(suite, asked, left, how, tell, resamples)
+    sentences, rated = _judge(suite, asked, how, tell, resamples)
     results = assemble(
         suite, plan, asked, marks, sentences, trivial_of(suite), agreement_of(rated, resamples=resamples)
     )
@@ -244,31 +242,27 @@ def run_suite(
     return SuiteRun(results, plan, tuple(_missing(results)))
 
 
-class _Left:
-    """How much of the suite's budget is left for one run folder: what all others have not spent."""
-
-    def __init__(self, suite: Suite) -> None:
-        self._suite = suite
-
-    def __call__(self, folder: Path) -> tuple[float | None, int | None]:
-        caps = self._suite.settings.budget
-        others = [spent_in(each) for each in self._folders() if each.resolve() != folder.resolve()]
-        money = None if caps.money is None else caps.money - sum(each for each, _ in others)
-        calls = None if caps.calls is None else caps.calls - sum(each for _, each in others)
-        return money, calls
-
-    def _folders(self) -> list[Path]:
-        suite = self._suite
-        return [
-            *(candidate_folder(suite, each.called) for each in suite.settings.candidates),
-            *(jury_folder(suite, each) / "run" for each in suite.benchmarks),
-        ]
+def _left(
+    suite: Suite, folder: Path, how: Mapping[str, Any]
+) -> tuple[float | None, int | None, Mapping[str, Any]]:
+    """How much of the suite's budget is left for one run folder (what all others have not spent), and how its study
+    is run: where nothing is left, what is stored is read, and nobody is asked."""
+    caps = suite.settings.budget
+    folders = [
+        *(candidate_folder(suite, each.called) for each in suite.settings.candidates),
+        *(jury_folder(suite, each) / "run" for each in suite.benchmarks),
+    ]
+    others = [spent_in(each) for each in folders if each.resolve() != folder.resolve()]
+    money = None if caps.money is None else caps.money - sum(each for each, _ in others)
+    calls = None if caps.calls is None else caps.calls - sum(each for _, each in others)
+    if (money is not None and money <= 0) or (calls is not None and calls <= 0):
+        return None, None, {**how, "ask": False}
+    return money, calls, how
 
 
 def _judge(
     suite: Suite,
     asked: Sequence[Asked],
-    left: _Left,
     how: Mapping[str, Any],
     tell: Told,
     resamples: int,
@@ -282,10 +276,7 @@ def _judge(
             continue
         tell(f"{chosen.name}: {len(cases):,} answers judged by {', '.join(_names(judged.judges))}")
         folder = jury_folder(suite, chosen)
-        money, calls = left(folder / "run")
-        own = dict(how)
-        if (money is not None and money <= 0) or (calls is not None and calls <= 0):
-            money, calls, own["ask"] = None, None, False
+        money, calls, own = _left(suite, folder / "run", how)
         study = jury_study(suite, chosen, judged, cases, folder, money=money, calls=calls)
         result = run_study(study, **own)
         tell(_ended(result))
@@ -319,7 +310,7 @@ def _sentence(
 def _votes(folder: Path, benchmark: str) -> list[Spending]:
     import polars as pl
 
-    rows = judge_rows(folder)
+    rows = open_run(folder).everything.filter(pl.col("rater_kind") == "judge")
     if not rows.height:
         return []
     sums = rows.group_by("rater", "system").agg(

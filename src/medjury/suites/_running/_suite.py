@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from medjury.foundation.documents import Document, read_document, validate
 from medjury.foundation.errors import MedjuryError
@@ -23,6 +23,10 @@ from medjury.suites._leaderboard._names import slugs
 from medjury.suites._leaderboard._results import PublishedResult
 from medjury.suites._library import load_benchmark, sample_file
 from medjury.suites._loaders._load import draw_items, load_items
+
+
+def _in_full(listed: list[Any], word: str) -> list[Any]:
+    return [{word: each} if isinstance(each, str) else each for each in listed]
 
 
 class BenchmarkPart(Part):
@@ -78,23 +82,12 @@ class SuiteFile(Part):
     store: str | None = None
     output: str | None = None
 
-    @field_validator("benchmarks", mode="before")
+    @field_validator("benchmarks", "candidates", mode="before")
     @classmethod
-    def _a_name_is_enough(cls, value: Any) -> Any:
-        return (
-            [{"name": each} if isinstance(each, str) else each for each in value]
-            if isinstance(value, list)
-            else value
-        )
-
-    @field_validator("candidates", mode="before")
-    @classmethod
-    def _a_kind_is_enough(cls, value: Any) -> Any:
-        return (
-            [{"kind": each} if isinstance(each, str) else each for each in value]
-            if isinstance(value, list)
-            else value
-        )
+    def _a_word_is_enough(cls, value: Any, info: ValidationInfo) -> Any:
+        """A benchmark by its name, a candidate by its kind."""
+        word = "name" if info.field_name == "benchmarks" else "kind"
+        return _in_full(value, word) if isinstance(value, list) else value
 
     @field_validator("jury", mode="before")
     @classmethod
@@ -103,7 +96,7 @@ class SuiteFile(Part):
         if isinstance(value, str):
             return {"preset": value}
         if isinstance(value, list):
-            return {"judges": [{"kind": each} if isinstance(each, str) else each for each in value]}
+            return {"judges": _in_full(value, "kind")}
         return value
 
     @model_validator(mode="after")
