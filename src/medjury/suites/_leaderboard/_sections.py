@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from medjury.report import Figure, Html, bullets, element, joined, paragraph, sentence, table_html
+from medjury.report import Figure, Html, bullets, element, joined, paragraph, sentence, shade, table_html
 from medjury.statistics import FEWEST_CLUSTERS, Printable, counted, percent
 from medjury.suites._leaderboard._cells import MOST_MISSING, Cell
 from medjury.suites._leaderboard._costs import candidate_costs, payer_costs
@@ -328,7 +328,7 @@ def _of_verdict(word: str) -> str:
 
 
 # From white to blue: people with any kind of colour vision see which is darker, and dark words can be read on all.
-_STOPS = ((255, 255, 255), (222, 235, 247), (178, 210, 236), (107, 174, 214))
+_STOPS = ("#ffffff", "#deebf7", "#b2d2ec", "#6baed6")
 
 
 def heat_map(board: Board, pages: Mapping[str, str]) -> Html:
@@ -435,16 +435,8 @@ def _heat_cell(cell: Cell, page: str, number: int) -> Html:
     if not cell.complete:
         between = "" if cell.worst is None or cell.best is None else f" {cell.worst:.2f}–{cell.best:.2f}"
         parts.append(element("span", f"INCOMPLETE{between}", class_="flag"))
-    style = None if value is None else f"background:{_shade(value)}"
+    style = None if value is None else f"background:{shade(value, _STOPS)}"
     return element("td", *parts, class_="number", style=style, data_candidate=str(number))
-
-
-def _shade(value: float) -> str:
-    place = min(max(value, 0.0), 1.0) * (len(_STOPS) - 1)
-    first = min(int(place), len(_STOPS) - 2)
-    part = place - first
-    mixed = (round(a + (b - a) * part) for a, b in zip(_STOPS[first], _STOPS[first + 1], strict=True))
-    return "#" + "".join(f"{each:02x}" for each in mixed)
 
 
 # What it cost: tokens and money per candidate and per model, and who gives most for the price.

@@ -159,10 +159,11 @@ def _boxes(text: str) -> Iterator[Given]:
 # clinical question and answers the rest has answered.
 
 
-_NOT = (
+_I_WILL_NOT = (
     r"(?:can\s?not|can['’]?t|could\s?n['’]?t|am\s+(?:unable|not\s+able)\s+to|['’]?m\s+(?:unable|not\s+able)\s+to|"
-    r"will\s+not|won['’]?t|do\s+not|don['’]?t|must\s+decline\s+to|decline\s+to|refuse\s+to|prefer\s+not\s+to)"
+    r"will\s+not|won['’]?t|must\s+decline\s+to|decline\s+to|refuse\s+to|prefer\s+not\s+to)"
 )
+_NOT = rf"(?:{_I_WILL_NOT}|do\s+not|don['’]?t)"
 _ANSWERING = (
     r"(?:answer|help|assist|provide|give|offer|diagnose|advise|comply|respond|choose|select|pick|say|tell|determine|"
     r"know|make|recommend|calculate|generate|write|fulfil|do\s+that|have\s+(?:enough|sufficient|access))"
@@ -180,10 +181,6 @@ _REFUSES = re.compile(
 
 
 _MOST_WORDS = 60  # of a refusal: longer ones say something that a jury can grade
-_I_WILL_NOT = (
-    r"(?:can\s?not|can['’]?t|could\s?n['’]?t|am\s+(?:unable|not\s+able)\s+to|['’]?m\s+(?:unable|not\s+able)\s+to|"
-    r"will\s+not|won['’]?t|must\s+decline\s+to|decline\s+to|refuse\s+to|prefer\s+not\s+to)"
-)
 # What was asked for. A clinician too says "I will not give antibiotics": giving and writing must be of an answer.
 _OF_AN_ANSWER = (
     r"(?:\w+\s+){0,3}(?:advice|answers?|diagnos[ie]s|responses?|information|notes?|summary|letters?|opinions?|help|assistance|"
