@@ -4,8 +4,10 @@ from ._html import bullets as bullets
 from ._html import element as element
 from ._html import joined as joined
 from ._html import paragraph as paragraph
+from ._html import scrolling as scrolling
 from ._html import sentence as sentence
 from ._html import table_html as table_html
+from ._html import table_of as table_of
 from ._page import document as document
 from ._page import write_comparison as write_comparison
 from ._page import write_page as write_page

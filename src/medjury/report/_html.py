@@ -94,18 +94,21 @@ def table_html(
         for title, right in zip(head, numeric, strict=True)
     )
     places = [digits] * len(head) if isinstance(digits, int) else digits
-    body = joined(_row(row, numeric, places) for row in rows)
-    table = element(
-        "table",
-        element("caption", element("span", sentence(caption))),
-        element("thead", element("tr", titles)),
-        element("tbody", body),
-        class_=" ".join(_classes(rows, len(head), sort=sort and len(rows) > 2)) or None,
-        id=id,
-    )
-    return element(
-        "div", table, class_="scroll", role="region", aria_label=caption.replace("`", ""), tabindex="0"
-    )
+    body = [_row(row, numeric, places) for row in rows]
+    classes = " ".join(_classes(rows, len(head), sort=sort and len(rows) > 2)) or None
+    table = table_of(element("span", sentence(caption)), [titles], body, class_=classes, id=id)
+    return scrolling(table, caption.replace("`", ""))
+
+
+def table_of(caption: object, head: Iterable[object], rows: Iterable[object], **attributes: object) -> Html:
+    """A table whose cells and rows are HTML already."""
+    parts = (element("caption", caption), element("thead", element("tr", *head)), element("tbody", *rows))
+    return element("table", *parts, **attributes)
+
+
+def scrolling(table: Html, label: str, **attributes: object) -> Html:
+    """A table that may be wider than the page, in a region of its own."""
+    return element("div", table, class_="scroll", role="region", aria_label=label, tabindex="0", **attributes)
 
 
 def table_classes(columns: int, *, sort: bool = False) -> list[str]:

@@ -212,11 +212,7 @@ def write_comparison(comparison: RunComparison, path: str | Path) -> Path:
     parts = [element("h1", "Two runs compared")]
     parts += [element("p", f"A: {comparison.first}"), element("p", f"B: {comparison.second}")]
     parts += [element("p", warning, class_="note") for warning in comparison.warnings]
-    for title, rows in (
-        ("What differs", comparison.settings),
-        ("Verdicts", comparison.verdicts),
-        ("Coverage", comparison.coverage),
-    ):
+    for title, rows in comparison.parts:
         if rows:
             parts.append(table_html(("", "A", "B"), rows, caption=title, sort=False))
     if changes := comparison.shown_rows():

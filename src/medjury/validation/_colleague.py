@@ -473,17 +473,19 @@ def _case(state: RuleState) -> str:
     return "" if state == "holds" else state
 
 
-def more_answers(value: float, bound: float, limit: float, n: int) -> int | None:
+def more_answers(value: float, bound: float | None, limit: float, n: int) -> int | None:
     """How many more answers would bring the bound to the limit, if the estimate stays: bounds narrow with √n. None
-    where that is more than anybody would rate."""
-    if abs(value - limit) < 1e-9:
+    where that is more than anybody would rate, or there is no bound."""
+    if bound is None or abs(value - limit) < 1e-9:
         return None
     more = max(1, math.ceil(n * (((value - bound) / (value - limit)) ** 2 - 1)))
     return more if more <= _MOST_TIMES * n else None
 
 
-def _settle(more: int | None, what: str) -> str:
-    """How many more would settle it, after the numbers of a line."""
+def _settle(state: RuleState, more: int | None, what: str) -> str:
+    """How many more would settle an open line, after its numbers."""
+    if state != "open":
+        return ""
     return (
         "; too near the limit to be settled soon" if more is None else f"; about {counted(more, what)} more"
     )
@@ -501,10 +503,7 @@ def _least(
     low, high = bounds.get(asked.id, (None, None))
     state, cap = _state(right=value > -margin, proven=low is not None and low > -margin)
     worst = "not known" if low is None else shown(low)
-    needs = ""
-    if state == "open":
-        more = None if low is None else more_answers(value, low, -margin, int(beside.doubly.sum()))
-        needs = _settle(more, "answer")
+    needs = _settle(state, more_answers(value, low, -margin, int(beside.doubly.sum())), "answer")
     found = f"jury {shown(jury)}, colleague {shown(colleague)}; difference {shown(value)}, at worst {worst}"
     numbers = f"{shown(jury)} beside a colleague's {shown(colleague)}, at worst {worst}{needs}"
     words = {"jury": shown(jury), "colleague": shown(colleague), "worst": worst, "margin": margin}
@@ -581,7 +580,7 @@ def _missed(beside: Beside, sums: Sums, rules: GateRules, values: Mapping[str, f
     low, high, clusters = missed_bounds(beside, sums, TAIL)
     state, cap = _state(right=value < limit, proven=high < limit)
     sides = missed_sides(jury, colleague)
-    needs = _settle(more_answers(value, high, limit, clusters), "case") if state == "open" else ""
+    needs = _settle(state, more_answers(value, high, limit, clusters), "case")
     worst = f"at worst {percent(high, 1)}"
     found = f"{sides}; difference {percent(value, 1)}, {worst}, {counted(clusters, 'case')}"
     numbers = f"{percent(jury, 1)} beside a colleague's {percent(colleague, 1)}, {worst} more{needs}"
@@ -615,10 +614,8 @@ def _offset(beside: Beside, rules: GateRules) -> Rule:
     state, cap = _state(right=abs(value) < limit, proven=proven)
     ends = "not known" if mean.low is None else f"{shown(mean.low)} to {shown(mean.high)}"
     off = f"{shown(abs(value))} {'higher' if value > 0 else 'lower'}"
-    needs = ""
-    if state == "open":
-        bound = max(abs(mean.low or 0.0), abs(mean.high or 0.0))
-        needs = _settle(more_answers(abs(value), bound, limit, len(set(place[known].tolist()))), "answer")
+    bound, answers = max(abs(mean.low or 0.0), abs(mean.high or 0.0)), len(np.unique(place[known]))
+    needs = _settle(state, more_answers(abs(value), bound, limit, answers), "answer")
     numbers, words = f"{off}, {limit:g} allowed{needs}", {"limit": limit, "ends": ends, "off": off}
     found, bounds = f"{shown(value)} ({ends})", {"low": mean.low, "high": mean.high}
     return asked.answered(state, found, cap, _case(state), numbers, words, value=value, **bounds, limit=limit)
@@ -679,7 +676,7 @@ def _consensus(beside: Beside, rules: GateRules) -> Rule:
     alone = f", {found.alone:,} of them by the only clinician who rated them" if found.alone else ""
     cases = counted(found.clusters, "case")
     text = f"{counts} ({percent(share, 1)}), {worst}; {found.with_miss:,} of {cases}{alone}"
-    needs = _settle(_more_events(found, limit), "case") if state == "open" else ""
+    needs = _settle(state, _more_events(found, limit), "case")
     words = {"cases": cases, "worst": percent(high, 1), "counts": counts, "share": percent(share, 1),
              "limit": percent(limit)}  # fmt: skip
     values = {"jury": share, "value": share, "high": high, "limit": limit}
@@ -706,10 +703,7 @@ def _colleagues(
     low, high = bounds.get(asked.id, (None, None))
     state, cap = _state(right=value >= floor, proven=low is not None and low >= floor)
     worst = "not known" if low is None else shown(low)
-    needs = ""
-    if state == "open":
-        more = None if low is None else more_answers(value, low, floor, int(beside.doubly.sum()))
-        needs = _settle(more, "answer")
+    needs = _settle(state, more_answers(value, low, floor, int(beside.doubly.sum())), "answer")
     found, words = (
         f"{shown(value)}, at worst {worst}",
         {"value": shown(value), "worst": worst, "floor": floor},

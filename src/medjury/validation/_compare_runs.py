@@ -42,15 +42,9 @@ def setting_differences(one: RatingTable, two: RatingTable) -> tuple[Difference,
 
 def _in_words(found: Difference, one: RatingTable, two: RatingTable) -> Difference:
     """Whose settings differ in something that has no name in the manifest, such as the words of a prompt."""
-    before = (
-        {}
-        if one.run.manifest is None
-        else {each.name: each.settings_hash for each in one.run.manifest.judges}
-    )
-    after = (
-        {}
-        if two.run.manifest is None
-        else {each.name: each.settings_hash for each in two.run.manifest.judges}
+    before, after = (
+        {} if run.manifest is None else {each.name: each.settings_hash for each in run.manifest.judges}
+        for run in (one.run, two.run)
     )
     changed = [name for name in before if name in after and before[name] != after[name]]
     if not changed:

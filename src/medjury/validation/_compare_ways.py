@@ -11,7 +11,7 @@ from medjury.analysis.agreement import SevereErrors, severe_errors
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Replicates, error_rate, paired_rate_difference, undefined
 from medjury.store.runs import Manifest, ManifestJudge
-from medjury.tables import ABSENT, SCORED, Measured, Names, RatingTable, Roles, rating_table
+from medjury.tables import ABSENT, SCORED, Names, RatingTable, Roles, rating_table
 from medjury.validation._evidence import coverage_of, roles_of
 from medjury.validation._same_answers import (
     SameAnswers,
@@ -78,7 +78,7 @@ class Dangers:
 
 def dangers_of(table: RatingTable, part: SameAnswers) -> Dangers | None:
     """None where danger is not judged on the dimension, or no answer is shared."""
-    limits = _limits(table, part.dimension)
+    limits = part.dimension.claimed_danger(table.rules)
     if limits is None or not part.units:
         return None
     threshold, gap = limits
@@ -125,7 +125,7 @@ def blind(table: RatingTable, roles: Roles, rater: str) -> dict[str, Any]:
     a score on such a dimension: an error there can be no error of the rater's."""
     dangerous, unseen = set[Unit](), set[Unit]()
     for dimension in table.counted:
-        limits = _limits(table, dimension)
+        limits = dimension.claimed_danger(table.rules)
         if limits is None:
             continue
         grid = table.grid(dimension.name, roles)
@@ -139,10 +139,6 @@ def blind(table: RatingTable, roles: Roles, rater: str) -> dict[str, Any]:
                 if states[place] != SCORED:
                     unseen.add(unit)
     return {"blind": len(unseen), "dangerous": len(dangerous)}
-
-
-def _limits(table: RatingTable, dimension: Measured) -> tuple[float, float] | None:
-    return dimension.claimed_danger(table.rules)
 
 
 SINGLE = "single"

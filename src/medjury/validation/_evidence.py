@@ -125,6 +125,11 @@ class Evidence:
         """What the clinicians together are called in a table of agreement; "" without any."""
         return "consensus" if len(self.clinicians) > 1 else next(iter(self.clinicians), "")
 
+    @property
+    def how(self) -> dict[str, Any]:
+        """How its intervals are drawn, for an analysis of the same answers."""
+        return {"confidence": self.confidence, "resamples": self.resamples, "seed": self.seed}
+
     def label(self, dimension: str) -> str:
         return next((each.label for each in self.table.dimensions if each.name == dimension), dimension)
 
@@ -151,11 +156,12 @@ class Evidence:
         apart[full] = np.ptp(table[full], axis=1)
         return grid, apart, "between judges"
 
-    def both(self, dimension: str) -> tuple[Grid, Floats, Floats]:
-        """The answers with the clinicians' consensus and a score of the rater on trial, and both scores."""
-        grid = self.grid(dimension)
+    def both(self, dimension: str, rater: str = "") -> tuple[Grid, Floats, Floats]:
+        """The answers with the clinicians' consensus and a score of the rater (the one on trial, unless another is
+        named), and both scores."""
+        grid, rater = self.grid(dimension), rater or self.rater
         reference = self.reference(grid)
-        text = grid.scores[self.rater] if self.rater else np.full(len(grid.items), np.nan)
+        text = grid.scores[rater] if rater else np.full(len(grid.items), np.nan)
         known = ~np.isnan(reference) & ~np.isnan(text)
         return grid.where(known), reference[known], text[known]
 

@@ -92,21 +92,22 @@ class RunComparison(Result[RunChange]):
             f"whole {whole})"
         )
 
+    @property
+    def parts(self) -> tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...]:
+        """What differs in words, each part under its title."""
+        return ("What differs", self.settings), ("Verdicts", self.verdicts), ("Coverage", self.coverage)
+
     def short_text(self) -> str:
         """On one screen: all of it, or only what changed, the numbers where the interval shows a change."""
         whole = self.text()
         if fits_one_screen(whole):
             return whole
         lines = [f"A: {self.first}", f"B: {self.second}", *(f"! {each}" for each in self.warnings[:_FEW])]
-        for title, rows in (
-            ("What differs", self.settings),
-            ("Verdicts", self.verdicts),
-            ("Coverage", self.coverage),
-        ):
+        for title, rows in self.parts:
             changed = [row for row in rows if row[1] != row[2]]
             lines += ["", f"{title}: {f'{len(changed):,} changed' if changed else 'the same'}"]
             lines += [f"  {name}: {_cut(one)} -> {_cut(two)}" for name, one, two in changed[:_FEW]]
-        shown_change = [row for row in self.rows if _excludes_zero(row.difference)]
+        shown_change = [row for row in self.rows if _side_of_zero(row.difference)]
         same = len(self.rows) - len(shown_change)
         lines += ["", self.caption, *(_change(row) for row in shown_change[:_MOST])]
         lines.append(f"  {counted(same, 'number')} without a change that is shown")
@@ -117,11 +118,7 @@ class RunComparison(Result[RunChange]):
         """The comparison for a terminal."""
         lines = [f"A: {self.first}", f"B: {self.second}"]
         lines += [f"! {warning}" for warning in self.warnings]
-        for title, rows in (
-            ("What differs", self.settings),
-            ("Verdicts", self.verdicts),
-            ("Coverage", self.coverage),
-        ):
+        for title, rows in self.parts:
             lines += ["", title, *(f"  {name}: {one} -> {two}" for name, one, two in rows)]
             lines += [] if rows else ["  nothing"]
         lines += ["", self.caption]
@@ -168,11 +165,6 @@ def _change(row: RunChange) -> str:
         f"  {row.dimension}, {row.what}: {shown(row.first)} -> {shown(row.second)}; "
         f"difference {shown(row.difference)}, n = {row.difference.n:,}"
     )
-
-
-def _excludes_zero(difference: Estimate) -> bool:
-    low, high = difference.low, difference.high
-    return low is not None and high is not None and (low > 0 or high < 0)
 
 
 def _cut(text: str) -> str:

@@ -75,14 +75,10 @@ def settling(
     """How far the lines of the colleague test are settled by the ratings so far, of `planned` ones. Looking often
     costs nothing: the intervals are wider than those of the gate and hold at all looks together. The verdict itself
     is the gate's, at the end that was stated."""
-    how = {
-        "raters": raters,
-        "reference": reference,
-        "confidence": confidence,
-        "resamples": resamples,
-        "seed": seed,
-    }
-    measured, evidence = gate_evidence(table, dimensions, **how)
+    measured, evidence = gate_evidence(
+        table, dimensions, raters=raters, reference=reference, confidence=confidence, resamples=resamples,
+        seed=seed,
+    )  # fmt: skip
     rows = tuple(row for each in measured for row in _rows(evidence, each, planned))
     return Settling(rows, (evidence.problem,) if evidence.problem else ())
 

@@ -204,11 +204,7 @@ class Validation(Result[RuleRow]):
         """A line for each dimension, and a line for each reason; what holds everywhere is stated once."""
         several = len({each.rater for each in self.verdicts}) > 1
         lines = [f"! {warning}" for warning in self.warnings]
-        shared = (
-            [reason for reason in self.verdicts[0].reasons if self._everywhere(reason)]
-            if self.verdicts
-            else []
-        )
+        shared = self._shared
         lines += [f"Everywhere: {self._of_all(reason)}" for reason in shared]
         for each in self.verdicts:
             title = f"{each.rater}, {each.label}" if several else each.label
@@ -224,7 +220,7 @@ class Validation(Result[RuleRow]):
         if fits_one_screen(whole):
             return whole
         lines = [f"! {warning}" for warning in self.warnings[:_FEW]]
-        shared = [reason for reason in self.verdicts[0].reasons if self._everywhere(reason)]
+        shared = self._shared
         lines += [f"Everywhere: {self._of_all(reason)}" for reason in shared[:_FEW]]
         first, *others = self.raters
         table: list[dict[str, Printable]] = []
@@ -265,8 +261,11 @@ class Validation(Result[RuleRow]):
         words = in_units(words, self.units)
         return about_judge(words) if self.judges.issuperset(self.raters) else words
 
-    def _everywhere(self, reason: str) -> bool:
-        return len(self.verdicts) > 1 and all(reason in each.reasons for each in self.verdicts)
+    @property
+    def _shared(self) -> list[str]:
+        """The reasons that are given everywhere."""
+        found = self.verdicts[0].reasons if len(self.verdicts) > 1 else ()
+        return [reason for reason in found if all(reason in each.reasons for each in self.verdicts)]
 
     def shown_rows(self) -> list[dict[str, Printable]]:
         return [
@@ -340,14 +339,10 @@ def validate(
         doubts = tuple(note for note in table.notes if note.startswith(IN_DOUBT))
     elif scale is not None:
         table = rating_table(table, scale=scale)
-    how = {
-        "raters": raters,
-        "reference": reference,
-        "confidence": confidence,
-        "resamples": resamples,
-        "seed": seed,
-    }
-    measured, evidence = gate_evidence(table, dimensions, **how)
+    measured, evidence = gate_evidence(
+        table, dimensions, raters=raters, reference=reference, confidence=confidence, resamples=resamples,
+        seed=seed,
+    )  # fmt: skip
     found = validation_of(evidence, measured, () if raters is None else evidence.roles.raters)
     return replace(found, warnings=(*doubts, *found.warnings)) if doubts else found
 

@@ -83,8 +83,6 @@ def _among_themselves(material: Material) -> Html:
         for row in (found.rows if found is not None else ())
         if row.rater == "among references" and row.statistic == "icc_2_1"
     ]
-    if not rows:
-        return Html("")
     return material.exhibits.table(
         "clinicians-together",
         rows,
@@ -115,9 +113,7 @@ def standardised(material: Material) -> Html:
     """A text metric has no other common ground with clinicians; without one this is for whoever opens it."""
     evidence = material.evidence
     dimensions = [each for each in material.compared if each.derived] or list(material.compared)
-    if len(evidence.clinicians) < 2 or not any(
-        kind == "metric" for kind in map(evidence.table.raters.get, evidence.raters)
-    ):
+    if len(evidence.clinicians) < 2 or not _metrics(material):
         return Html("")
     found = evidence.also(_AVERAGED, _FIRST, dimensions=[each.name for each in dimensions], groups=True)
     if found is None:

@@ -6,7 +6,8 @@ from medjury.analysis.agreement import JuryWorth, JuryWorthRow, jury_worth
 from medjury.foundation.errors import MedjuryError
 from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import Material, Section
-from medjury.statistics import Estimate, counted, percent, shown
+from medjury.report._sections.calibration import METRICS
+from medjury.statistics import counted, percent, shown
 from medjury.validation import STATISTICS, PanelComparison, against_panel
 
 _TITLE = "Is the jury worth more than its best judge?"
@@ -23,9 +24,7 @@ def best_judge(material: Material) -> Section | None:
             evidence.table,
             raters=evidence.named[0],
             reference=evidence.named[1],
-            confidence=evidence.confidence,
-            resamples=evidence.resamples,
-            seed=evidence.seed,
+            **evidence.how,
         )
     except MedjuryError:
         return None
@@ -96,7 +95,7 @@ def _sentence(row: JuryWorthRow) -> str:
     votes = (
         f"the votes of its {len(row.jurors)} judges cannot be counted ({row.votes.reason})"
         if row.votes.value is None
-        else f"its {len(row.jurors)} judges count as {_with_ends(row.votes, 1)}"
+        else f"its {len(row.jurors)} judges count as {shown(row.votes, 1)}"
         f" {'vote' if shown(row.votes.value, 1) == '1.0' else 'votes'}"
     )
     if row.difference.value is None:
@@ -111,17 +110,6 @@ def _sentence(row: JuryWorthRow) -> str:
     return f"{votes}; {beside}: {words}, on {counted(row.n, 'answer')}."
 
 
-def _with_ends(found: Estimate, digits: int) -> str:
-    ends = "" if found.low is None else f" ({shown(found.low, digits)} to {shown(found.high, digits)})"
-    return f"{shown(found.value, digits)}{ends}"
-
-
-_METRICS = {
-    "offset": "offset",
-    "rmse": "RMSE",
-    "spearman": "Spearman's rho",
-    "kappa_quadratic": "weighted kappa",
-}
 _TITLE_SECOND_PANEL = "Beside the second panel"
 
 
@@ -137,9 +125,7 @@ def beside_second_panel(material: Material) -> Section | None:
             evidence.table,
             raters=evidence.named[0],
             reference=reference,
-            confidence=evidence.confidence,
-            resamples=evidence.resamples,
-            seed=evidence.seed,
+            **evidence.how,
         )
     except MedjuryError as error:
         return Section("second-panel", _TITLE_SECOND_PANEL, paragraph(str(error), class_="note"))
@@ -173,7 +159,7 @@ def _before_after(material: Material, found: PanelComparison) -> Html:
             rows.append(
                 {
                     "dimension": evidence.label(dimension),
-                    "metric": _METRICS[metric],
+                    "metric": METRICS[metric],
                     "n": before.n,
                     "win rate as scored (%)": _percentage(before.win_rate),
                     "how much nearer": before.delta,
@@ -201,7 +187,7 @@ def _wins(material: Material, found: PanelComparison) -> Html:
             "dimension": material.evidence.label(row.dimension),
             "rater": row.rater,
             "scores": row.stage,
-            "metric": _METRICS[row.metric],
+            "metric": METRICS[row.metric],
             "n": row.n,
             "win rate (%)": _percentage(row.win_rate),
             "how much nearer": row.delta,

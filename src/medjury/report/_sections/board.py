@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from medjury.foundation.errors import MedjuryError
-from medjury.report._html import Html, element, joined, paragraph, sentence
+from medjury.report._html import Html, element, joined, paragraph, sentence, table_of
 from medjury.report._material import Material, cut_short
 from medjury.report._sections.first_page import headline
 from medjury.report._sections.next_steps import listed
@@ -161,8 +161,7 @@ def _grades(material: Material, verdicts: Sequence[Verdict], worst: Word) -> Htm
         )
         if count > shown_
     ]
-    named = element("caption", "Mean grade of each system")
-    table = element("table", named, element("thead", element("tr", *head)), element("tbody", *rows))
+    table = table_of("Mean grade of each system", head, rows)
     return joined([table, paragraph(material.about(" ".join([whose, *more])), class_="soft")])
 
 

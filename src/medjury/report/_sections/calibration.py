@@ -87,7 +87,7 @@ def _calibration_maps_draw(axes: Axes, label: str, curves: list[CurvePoint], rat
     axes.x_name, axes.y_name = "score as given", "calibrated score"
 
 
-_SHOWN = {
+METRICS = {
     "offset": "offset",
     "rmse": "RMSE",
     "spearman": "Spearman's rho",
@@ -125,14 +125,14 @@ def _body(material: Material, whole: CalibrationStudy) -> Html:
     rows: list[dict[str, Cell]] = [
         {
             "dimension": evidence.label(row.dimension),
-            "statistic": _SHOWN[row.statistic],
+            "statistic": METRICS[row.statistic],
             "n": row.n,
             "as scored": row.before,
             "calibrated": row.after,
             "change": row.change,
         }
         for row in study.rows
-        if row.statistic in _SHOWN
+        if row.statistic in METRICS
     ]
     shown_rows = material.exhibits.table(
         "calibration",

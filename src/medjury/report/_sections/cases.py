@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from medjury.report._html import Cell, Html, element, paragraph, table_classes, text
+from medjury.report._html import Cell, Html, element, paragraph, scrolling, table_classes, table_of, text
 from medjury.report._material import Material, Section, Worth
 from medjury.statistics import shown
 
@@ -82,24 +82,15 @@ def _block(material: Material, number: int, chosen: Worth, votes: Votes) -> Html
         element("th", title, scope="col")
         for title in ("rater", *(evidence.label(name) for name in names), "explanation")
     ]
-    caption = element("caption", element("span", f"Every vote on {name}"))
-    table = element(
-        "table",
-        caption,
-        element("thead", element("tr", *head)),
-        element("tbody", *rows),
-        class_=" ".join(table_classes(2 * len(names))) or None,
-    )
+    classes = " ".join(table_classes(2 * len(names))) or None
+    table = table_of(element("span", f"Every vote on {name}"), head, rows, class_=classes)
     differs = (
         "no score"
         if math.isnan(gap)
         else f"{'+' if gap > 0 else ''}{shown(gap)} {material.about(chosen.why)}"
     )
     title = f"{name}: {evidence.label(dimension)}, {differs}"
-    region = element(
-        "div", table, class_="scroll", role="region", aria_label=f"Votes on case {number}", tabindex="0",
-        id=f"case-{number}",
-    )  # fmt: skip
+    region = scrolling(table, f"Votes on case {number}", id=f"case-{number}")
     return element("details", element("summary", title), region)
 
 

@@ -236,9 +236,7 @@ def _consistency(material: Material) -> Html:
         alpha = cronbach_alpha(
             turned,
             clusters=clusters[whole].tolist(),
-            confidence=evidence.confidence,
-            resamples=evidence.resamples,
-            seed=evidence.seed,
+            **evidence.how,
         )
         rows.append({"rater": rater, "answers": int(whole.sum()), "Cronbach's alpha": alpha})
     return material.exhibits.table(

@@ -14,12 +14,12 @@ from medjury.report._html import Cell, Html, element, paragraph
 from medjury.report._material import PANELS, Material, Section, only_some, short
 from medjury.report._svg import SOFT
 from medjury.statistics import Estimate, percent, shown
-from medjury.tables import Grades, Measured
+from medjury.tables import Measured
 
 
 def confusion(material: Material) -> Section | None:
     """Confusion matrices: which of the clinicians' grades became which of the jury's."""
-    found = {each.name: matrix(material, each.name, each.grades) for each in material.compared if each.grades}
+    found = {each.name: matrix(material, each) for each in material.compared if each.grades}
     scaled = [each for each in material.compared if each.name in found]
     if not found:
         return None
@@ -64,16 +64,12 @@ def _by_rater(material: Material, dimensions: list[Measured]) -> Html:
         for name in evidence.raters
         if name != evidence.rater and evidence.table.raters.get(name) != "metric"
     ]
-    found: list[tuple[Measured, str, ConfusionMatrix]] = []
-    for each in dimensions:
-        grid = evidence.grid(each.name)
-        reference = evidence.reference(grid)
-        assert each.grades is not None
-        for rater in raters:
-            both = ~np.isnan(reference) & ~np.isnan(grid.scores[rater])
-            if both.any():
-                sides = (each.grades.grade(side[both]) for side in (reference, grid.scores[rater]))
-                found.append((each, rater, confusion_matrix(*sides, scale=each.grades.values)))
+    found = [
+        (each, rater, made)
+        for each in dimensions
+        for rater in raters
+        if (made := matrix(material, each, rater)).n
+    ]
     if not found:
         return Html("")
     material.exhibits.table(
@@ -110,10 +106,11 @@ def _by_rater(material: Material, dimensions: list[Measured]) -> Html:
     return element("details", element("summary", f"The same of {', '.join(raters[:6])}"), picture)
 
 
-def matrix(material: Material, dimension: str, grades: Grades) -> ConfusionMatrix:
-    """The clinicians' grades by row, the jury's by column, on held-out answers that both scored."""
-    _, reference, text = material.evidence.both(dimension)
-    return confusion_matrix(grades.grade(reference), grades.grade(text), scale=grades.values)
+def matrix(material: Material, dimension: Measured, rater: str = "") -> ConfusionMatrix:
+    """The clinicians' grades by row, the jury's (or another rater's) by column, on held-out answers of both."""
+    grades, (_, *sides) = dimension.grades, material.evidence.both(dimension.name, rater)
+    assert grades is not None
+    return confusion_matrix(*map(grades.grade, sides), scale=grades.values)
 
 
 def draw_matrix(
@@ -190,9 +187,7 @@ def limits(material: Material, dimension: Measured) -> BlandAltman:
         reference,
         text,
         clusters=None if alone else grid.clusters,
-        confidence=evidence.confidence,
-        resamples=evidence.resamples,
-        seed=evidence.seed,
+        **evidence.how,
     )
 
 

@@ -77,7 +77,10 @@ def methods(material: Material) -> Section:
         ("hash of the data", manifest.data_hash),
         ("instrument fingerprint", manifest.instrument.fingerprint),
         ("prompt version", manifest.prompt_version),
-        ("seed and resamples of the intervals", f"{_seed(evidence)}, {_resamples(evidence):,}"),
+        (
+            "seed and resamples of the intervals",
+            f"{evidence.table.seed(None)}, {evidence.table.resamples(None):,}",
+        ),
         ("hosts allowed", ", ".join(manifest.allow_hosts) or "none: everything stayed on this machine"),
         ("redacted before judging", _redacted(manifest)),
     ]
@@ -107,14 +110,6 @@ def resampled_units(evidence: Evidence) -> str:
 def _redacted(manifest: Manifest) -> str:
     not_known = not_known_text(manifest.redaction_not_known)
     return f"{shown(manifest.redacted)}{', but ' if not_known else ''}{not_known}"
-
-
-def _seed(evidence: Evidence) -> int:
-    return evidence.table.seed(None)
-
-
-def _resamples(evidence: Evidence) -> int:
-    return evidence.table.resamples(None)
 
 
 def _paragraph(evidence: Evidence) -> str:
@@ -154,7 +149,7 @@ def _paragraph(evidence: Evidence) -> str:
             "Agreement was computed on held-out cases over the full scale of the instrument; "
             f"{percent(evidence.confidence)} intervals are bias-corrected and accelerated bootstrap intervals "
             "at Student's quantiles, never narrower than the jackknife's "
-            f"({_resamples(evidence):,} resamples of whole {units}, seed {_seed(evidence)}); coefficients that "
+            f"({table.resamples(None):,} resamples of whole {units}, seed {table.seed(None)}); coefficients that "
             "count matches or ranks of grades have the jackknife's alone, and shares of independent answers "
             "Wilson's. Scores between grades were rounded half up where grades are counted. The jury's agreement "
             "with single clinicians was "

@@ -299,8 +299,6 @@ def _together(material: Material, dimensions: list[Measured]) -> Html:
                 "all say the same": share,
             }
         )
-    if not rows:
-        return Html("")
     return material.exhibits.table(
         "classes-clinicians",
         rows,
@@ -330,9 +328,7 @@ def _people(
                 raters=evidence.clinicians,
                 reference=judge,
                 dimensions=whole,
-                confidence=evidence.confidence,
-                resamples=evidence.resamples,
-                seed=evidence.seed,
+                **evidence.how,
                 statistics=statistics,
                 severe=(),
                 singles=False,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from medjury.foundation.errors import MedjuryError
 from medjury.report._exhibits import JURY_COLOUR
 from medjury.report._figure import Figure
-from medjury.report._html import Cell, Html, bullets, element, paragraph
+from medjury.report._html import Cell, Html, bullets, element, paragraph, table_of
 from medjury.report._material import Material, Section, short
 from medjury.statistics import percent, shown
 
@@ -110,12 +110,7 @@ def board_shares(material: Material, *, by_jury: bool) -> Html | None:
         f"{whose} preferences between two answers to a case: the expected share of wins, a tie being half of "
         f"one, with {percent(material.evidence.confidence)} interval."
     )
-    table = element(
-        "table",
-        element("caption", "How often each system is preferred"),
-        element("thead", element("tr", *head)),
-        element("tbody", *rows),
-    )
+    table = table_of("How often each system is preferred", head, rows)
     return Html(table + paragraph(words, class_="soft"))
 
 

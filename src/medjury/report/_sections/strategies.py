@@ -267,8 +267,6 @@ def _details(material: Material, ways: Ways) -> Html:
         }
         for each in ways.details
     ]
-    if not rows:
-        return Html("")
     return material.exhibits.table(
         "ways-of-judging-by-dimension",
         rows,

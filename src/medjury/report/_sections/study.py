@@ -123,8 +123,6 @@ def _registration(material: Material) -> Html:
 
 def _integrity(material: Material) -> Html:
     checks = material.evidence.checks
-    if not checks:
-        return Html("")
     rows: list[dict[str, Cell]] = [
         {
             "file": check.what,

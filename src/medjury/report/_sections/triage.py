@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from medjury.foundation.errors import MedjuryError
 from medjury.report._axes import Axes
@@ -11,7 +11,7 @@ from medjury.report._exhibits import CLINICIAN_COLOUR, JURY_COLOUR
 from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import PANELS, Material, Section, only_some, short
 from medjury.report._svg import SOFT
-from medjury.statistics import Estimate, percent
+from medjury.statistics import percent
 
 if TYPE_CHECKING:
     from medjury.analysis.calibration import LabelTriage, ScoreSpread, Triage
@@ -194,21 +194,24 @@ def _label_triage_figure(
 def _found(axes: Axes, dimension: str, each: LabelTriage) -> None:
     assert each.review is not None
     axes.line([0, 100], [0, 100], SOFT, width=0.8, dash=":")
-    reviewed = [100 * share for share in each.review.reviewed]
-    value, low, high = (
-        [100 * _end(caught, getattr(caught, side)) for caught in each.review.caught]
-        for side in ("value", "low", "high")
-    )
-    axes.area(reviewed, low, high, JURY_COLOUR)
-    axes.line([0, *reviewed, 100], [0, *value, 100], JURY_COLOUR)
+    _draw_caught(axes, each.review, JURY_COLOUR)
     axes.title = f"{short(dimension, 30)} ({each.n_labelled:,} of {each.n:,})"
     axes.x_name, axes.y_name = "reviewed (% of cases)", f"{_words(each.label)} found (%)"
     axes.x_limits = axes.y_limits = (0, 101)
 
 
-def _end(estimate: Estimate, end: float | None) -> float:
-    """An end of the interval, or the value where it has none; 0 is an end."""
-    return end if end is not None else estimate.value or 0.0
+def _draw_caught(axes: Axes, curve: Any, colour: str, *, dash: str = "", label: str = "") -> None:
+    """What is caught by the share reviewed, with its interval: the value where there is none; 0 is an end."""
+    reviewed = [100 * share for share in curve.reviewed]
+    value, low, high = (
+        [
+            100 * ((each.value or 0.0) if (end := getattr(each, side)) is None else end)
+            for each in curve.caught
+        ]
+        for side in ("value", "low", "high")
+    )
+    axes.area(reviewed, low, high, colour)
+    axes.line([0, *reviewed, 100], [0, *value, 100], colour, dash=dash, label=label)
 
 
 def _probability(axes: Axes, dimension: str, each: LabelTriage) -> None:
@@ -309,19 +312,8 @@ def _draw(axes: Axes, label: str, found: Triage) -> None:
         _ORDERS.items(), (JURY_COLOUR, CLINICIAN_COLOUR), ("", "--"), strict=True
     ):
         curve = (found.curves or {}).get(name)
-        if curve is None:
-            continue
-        reviewed = [100 * share for share in curve.reviewed]
-        value, low, high = (
-            [
-                100 * ((end if end is not None else each.value) or 0.0)
-                for each in curve.caught
-                for end in (getattr(each, side),)
-            ]
-            for side in ("value", "low", "high")
-        )
-        axes.area(reviewed, low, high, colour)
-        axes.line([0, *reviewed, 100], [0, *value, 100], colour, dash=dash, label=title)
+        if curve is not None:
+            _draw_caught(axes, curve, colour, dash=dash, label=title)
     axes.title = f"{short(label, 20)} ({found.n_dangerous:,} of {found.n_labelled:,})"
     axes.x_name, axes.y_name = "reviewed (% of answers)", "dangerous ones caught (%)"
     axes.x_limits = axes.y_limits = (0, 101)

@@ -7,7 +7,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from medjury.foundation.files import private_folder, write_whole
-from medjury.report import Html, bullets, document, element, joined, paragraph, table_html
+from medjury.report import (
+    Html,
+    bullets,
+    document,
+    element,
+    joined,
+    paragraph,
+    scrolling,
+    table_html,
+    table_of,
+)
 from medjury.statistics import Estimate, Printable, counted, moment, shown
 from medjury.suites._leaderboard import _sections as sections
 from medjury.suites._leaderboard._checks import not_probed, reach_effects
@@ -61,14 +71,7 @@ def overall_table(board: Board) -> Html:
         "which resamples items (would other items give these scores?). Beside each rank are the ranks that the "
         "data leave open; candidates that share a letter are not told apart."
     )
-    table = element(
-        "table",
-        element("caption", element("span", caption)),
-        element("thead", element("tr", head)),
-        element("tbody", *rows),
-        id="overall",
-        class_="stacked",
-    )
+    table = table_of(element("span", caption), [head], rows, id="overall", class_="stacked")
     alone = (
         paragraph(
             "A single candidate has nobody to be compared with, so it has no rank and no win rate.",
@@ -77,8 +80,7 @@ def overall_table(board: Board) -> Html:
         if len(board.results.candidates) == 1
         else ""
     )
-    scroll = element("div", table, class_="scroll", role="region", aria_label="Standings", tabindex="0")
-    return joined([alone, scroll, bullets(overall.warnings)])
+    return joined([alone, scrolling(table, "Standings"), bullets(overall.warnings)])
 
 
 def _row(each: CandidateStanding, number: int) -> Html:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from medjury.report import Figure, Html, bullets, element, joined, paragraph, sentence, shade, table_html
+from medjury.report import (
+    Figure,
+    Html,
+    bullets,
+    element,
+    joined,
+    paragraph,
+    scrolling,
+    sentence,
+    shade,
+    table_html,
+    table_of,
+)
 from medjury.statistics import FEWEST_CLUSTERS, Printable, counted, percent
 from medjury.suites._leaderboard._cells import MOST_MISSING, Cell
 from medjury.suites._leaderboard._costs import candidate_costs, payer_costs
@@ -357,17 +369,8 @@ def heat_map(board: Board, pages: Mapping[str, str]) -> Html:
         "is not above the best trivial answer, ? one that is not shown to be; INCOMPLETE is a cell with answers "
         "missing, between the bounds below it."
     )
-    table = element(
-        "table",
-        element("caption", element("span", caption)),
-        element("thead", element("tr", head)),
-        element("tbody", *rows),
-        id="heat",
-        class_="heat stacked",
-    )
-    return element(
-        "div", table, class_="scroll", role="region", aria_label="Scores by benchmark", tabindex="0"
-    )
+    table = table_of(element("span", caption), [head], rows, id="heat", class_="heat stacked")
+    return scrolling(table, "Scores by benchmark")
 
 
 def _category(board: Board, category: str) -> Html:
