@@ -55,16 +55,6 @@ def dangers_first(rules: Sequence[Rule]) -> list[Rule]:
     return sorted(rules, key=lambda rule: (not rule.essential, not rule.danger))
 
 
-def judged(evidence: Evidence) -> str:
-    """How much was judged, in words."""
-    count = evidence.manifest.cases
-    return (
-        f"{count // 2:,} pairs of answers, in both orders"
-        if evidence.table.pairs
-        else counted(count, "answer")
-    )
-
-
 def facts_of(evidence: Evidence, verdict: Verdict) -> Facts:
     dimension = evidence.table.dimension(verdict.dimension)
     tested = evidence.tested(dimension)
@@ -138,7 +128,9 @@ class Material:
     @property
     def judged(self) -> str:
         """How much was judged, in words."""
-        return judged(self.evidence)
+        count = self.evidence.manifest.cases
+        pairs = self.evidence.table.pairs
+        return f"{count // 2:,} pairs of answers, in both orders" if pairs else counted(count, "answer")
 
     @cached_property
     def facts(self) -> tuple[Facts, ...]:

@@ -19,6 +19,7 @@ from medjury.analysis.agreement import (
 from medjury.foundation.screen import fits_one_screen
 from medjury.statistics import (
     Estimate,
+    Floats,
     Printable,
     Replicates,
     Result,
@@ -175,7 +176,6 @@ def _named(first: str, row: tuple[str, str, str]) -> dict[str, str]:
     return dict(zip((first, "first", "second"), row, strict=True))
 
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 # With fewer cases or answers both offsets are surely on one side by luck alone: of 60 to 100 answers the intervals
 # that were given held in 98 to 99 % of simulated studies.
 FEWEST_FOR_SIZE, FEWEST_ANSWERS_FOR_SIZE = 30, 200

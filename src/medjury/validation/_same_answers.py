@@ -16,11 +16,10 @@ from medjury.analysis.agreement import (
     over_pairs,
     too_few_each,
 )
-from medjury.statistics import Replicates, combined, replicates
+from medjury.statistics import Floats, Replicates, combined, replicates
 from medjury.tables import Measured, RatingTable, Roles
 from medjury.validation._evidence import gate_statistic
 
-Floats = np.ndarray[Any, np.dtype[np.float64]]
 Unit = tuple[str, str]
 
 

@@ -240,11 +240,8 @@ def _wins(
     found = win_rates(reference, scores, panel, scale=dimension.grades, clusters=clusters, **how)
     rows = []
     for metric, result in found.items():
-        short = metric.removeprefix("absolute_")
-        if isinstance(result, Estimate):
-            rows.append(PanelWin(dimension.name, rater, stage, short, None, result, n))
-        else:
-            rows.append(PanelWin(dimension.name, rater, stage, short, result.rate, result.delta, n))
+        rate, delta = (None, result) if isinstance(result, Estimate) else (result.rate, result.delta)
+        rows.append(PanelWin(dimension.name, rater, stage, metric.removeprefix("absolute_"), rate, delta, n))
     return rows
 
 

@@ -16,13 +16,13 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from medjury.analysis.calibration import first_share, strangeness
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case
+from medjury.statistics import Floats
 from medjury.store.runs import RunPart
 
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
@@ -105,7 +105,6 @@ def _hash(word: str) -> str:
     return hashlib.sha256(f"medjury word\0{word}".encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
 
-Array = np.ndarray[Any, np.dtype[np.float64]]
 _MOST_KEPT, _NEIGHBOURS = 400, 5
 
 
@@ -171,7 +170,7 @@ def novelty_of(cases: Sequence[Case], patients: Sequence[str], alpha: float, see
     )
 
 
-def distances(points: Array, measure: Array, spreads: Array) -> Array:
+def distances(points: Floats, measure: Floats, spreads: Floats) -> Floats:
     """The mean distance of each point to the nearest of the measuring cases, in standardised features."""
     near = min(_NEIGHBOURS, len(measure))
     found = []

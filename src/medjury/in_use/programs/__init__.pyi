@@ -1,4 +1,3 @@
 from ._card_jury import CardJury as CardJury
-from ._card_jury import Judgement as Judgement
 from ._mcp import CardServer as CardServer
 from ._mcp import serve_mcp as serve_mcp

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from medjury.in_use.programs import CardJury, Judgement
+    from medjury.in_use.programs._card_jury import CardJury, Judgement
     from medjury.intake.cases import Case
 
 _FILES = {

@@ -61,21 +61,6 @@ class Watched:
     quantities: Sequence[QuantityFound]
     alarms: Sequence[Alarm]
 
-    @classmethod
-    def of(
-        cls,
-        study: WatchStudy,
-        state: State,
-        quantities: Sequence[Quantity],
-        scale: WatchedScale,
-        status: str,
-        why: str,
-    ) -> Watched:
-        found = [_found(each, study, state, scale) for each in quantities]
-        return cls(
-            study.name, study.folder, status, why, study.settings.alpha, state.counts(), found, state.alarms()
-        )
-
     @property
     def exit_status(self) -> int:
         """7 while a quantity is in alarm; else 0, 1 failed, 3 incomplete, 6 refused."""
@@ -137,7 +122,8 @@ def write_status(study: WatchStudy, found: Watched) -> None:
     )
 
 
-def _found(quantity: Quantity, study: WatchStudy, state: State, scale: WatchedScale) -> QuantityFound:
+def found_of(quantity: Quantity, study: WatchStudy, state: State, scale: WatchedScale) -> QuantityFound:
+    """What is known of a quantity after a look."""
     name, settings = quantity.name, study.settings
     fed = state.fact("fed by clinicians" if name in BY_CLINICIANS else "fed by jury") or 0
     last: dict[str, list[float]] = {}

@@ -18,7 +18,7 @@ from medjury.in_use.watching._quantities import BY_CLINICIANS, BY_JURY, Quantity
 from medjury.in_use.watching._settings import ReviewPart, WatchPart, WatchStudy, load_watch
 from medjury.in_use.watching._sources import Taken, finished, take
 from medjury.in_use.watching._state import Alarm, State, WatchedCase
-from medjury.in_use.watching._status import Watched, write_status
+from medjury.in_use.watching._status import Watched, found_of, write_status
 from medjury.intake import NoRowsError
 from medjury.intake.cases import Case, read_cases, write_cases
 from medjury.models import forbidden, host_of, is_local, normal_hosts
@@ -233,7 +233,9 @@ def _look(study: WatchStudy, state: State, now: datetime | None, preflight: bool
         for names in (BY_JURY, BY_CLINICIANS):
             _advance(study, state, scale, names, now)
     tell(study, state)
-    found = Watched.of(study, state, _quantities(study, state, scale), scale, status, why)
+    quantities = [found_of(each, study, state, scale) for each in _quantities(study, state, scale)]
+    alpha = study.settings.alpha
+    found = Watched(study.name, study.folder, status, why, alpha, state.counts(), quantities, state.alarms())
     write_status(study, found)
     traced(found)
     return found

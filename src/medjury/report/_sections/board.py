@@ -16,7 +16,7 @@ from medjury.report._sections.first_page import headline
 from medjury.report._sections.next_steps import listed
 from medjury.report._sections.pairs import board_shares
 from medjury.report._sections.ranking import ranked_by
-from medjury.statistics import Estimate, counted, moment, percent, shown
+from medjury.statistics import counted, moment, percent, shown
 from medjury.store.runs import files
 from medjury.tables import Measured
 from medjury.validation import MEANING, Rule, Scope, Verdict, Word
@@ -142,9 +142,11 @@ def _grades(material: Material, verdicts: Sequence[Verdict], worst: Word) -> Htm
             mean = here.classical if alone else here.power_tuned
             every = here.n_labelled + here.n_unlabelled + here.n_unscored - here.n_unscored_labelled
             rated = f" {here.n_labelled:,} of {every:,} rated"
-            cells.append(element("td", _mean(mean), element("span", rated, class_="soft")))
+            shown_as = shown(mean, 2) if mean.defined else "not known"
+            cells.append(element("td", shown_as, element("span", rated, class_="soft")))
         rows.append(element("tr", *cells))
-    head = [element("th", title, scope="col") for title in ("mean grade", *_titles(columns, len(systems)))]
+    titles = [cut_short(each, 24) for each in columns] if len(systems) > 1 else ["all answers"]
+    head = [element("th", title, scope="col") for title in ("mean grade", *titles)]
     whose = f"Clinicians' mean with {percent(evidence.confidence)} interval."
     if powered:
         whose += (
@@ -165,20 +167,12 @@ def _grades(material: Material, verdicts: Sequence[Verdict], worst: Word) -> Htm
     return joined([table, paragraph(material.about(" ".join([whose, *more])), class_="soft")])
 
 
-def _titles(columns: Sequence[str], systems: int) -> list[str]:
-    return [cut_short(each, 24) for each in columns] if systems > 1 else ["all answers"]
-
-
 def _named(dimension: Measured) -> str:
     if dimension.grades is None:
         return cut_short(dimension.label, 40)
     least, most = dimension.grades.lowest, dimension.grades.highest
     turned = "" if dimension.higher_is_better else ", low is good"
     return f"{cut_short(dimension.label, 40)} ({least:g} to {most:g}{turned})"
-
-
-def _mean(mean: Estimate) -> str:
-    return shown(mean, 2) if mean.defined else "not known"
 
 
 def _scope(verdicts: Sequence[Verdict], worst: Word) -> Html:

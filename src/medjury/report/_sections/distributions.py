@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -151,17 +152,16 @@ def dimensions(material: Material) -> Section | None:
         humans, _ = _matrix(material, "")
         sides.append(("clinicians", humans))
     rows: list[dict[str, Cell]] = []
-    for one in range(len(names)):
-        for two in range(one + 1, len(names)):
-            found = {name: float(each[one, two]) for name, each in sides}
-            rows.append(
-                {
-                    "dimension": evidence.label(names[one]),
-                    "with": evidence.label(names[two]),
-                    "answers": int(counts[one, two]),
-                    **{name: None if np.isnan(value) else value for name, value in found.items()},
-                }
-            )
+    for one, two in combinations(range(len(names)), 2):
+        found = {name: float(each[one, two]) for name, each in sides}
+        rows.append(
+            {
+                "dimension": evidence.label(names[one]),
+                "with": evidence.label(names[two]),
+                "answers": int(counts[one, two]),
+                **{name: None if np.isnan(value) else value for name, value in found.items()},
+            }
+        )
     table = material.exhibits.table(
         "dimension-correlations",
         rows,
@@ -201,8 +201,7 @@ def _of_every_rater(material: Material, names: list[str], labels: list[str]) -> 
             "Spearman's rho": None if np.isnan(rhos[one, two]) else float(rhos[one, two]),
         }
         for rater, (rhos, counts) in found.items()
-        for one in range(len(names))
-        for two in range(one + 1, len(names))
+        for one, two in combinations(range(len(names)), 2)
     ]
     table = material.exhibits.table(
         "dimension-correlations-by-rater", rows, caption="The same, rater by rater", shown=60
@@ -278,18 +277,12 @@ def _matrix(material: Material, rater: str) -> tuple[np.ndarray[Any, Any], np.nd
     table, _ = _by_answer(material, rater, material.evidence.table.counted)
     size = table.shape[1]
     found, counts = np.eye(size), np.zeros((size, size), dtype=int)
-    for one in range(size):
-        for two in range(one + 1, size):
-            both = ~np.isnan(table[:, one]) & ~np.isnan(table[:, two])
-            counts[one, two] = counts[two, one] = int(both.sum())
-            found[one, two] = found[two, one] = rank_correlation(table[both, one], table[both, two])
+    for one, two in combinations(range(size), 2):
+        both = ~np.isnan(table[:, one]) & ~np.isnan(table[:, two])
+        rho = spearman(table[both, one], table[both, two], interval="none").value
+        counts[one, two] = counts[two, one] = int(both.sum())
+        found[one, two] = found[two, one] = np.nan if rho is None else rho  # a side does not vary
     return found, counts
-
-
-def rank_correlation(first: np.ndarray[Any, Any], second: np.ndarray[Any, Any]) -> float:
-    """Spearman's rho without an interval; NaN where a side does not vary."""
-    found = spearman(first, second, interval="none").value
-    return float("nan") if found is None else found
 
 
 def _draw_of_dimensions(

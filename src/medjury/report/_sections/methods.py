@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from medjury.intake.cases import not_known_text
 from medjury.report._html import Cell, Html, bullets, element, paragraph
-from medjury.report._material import Material, Section, judged
+from medjury.report._material import Material, Section
 from medjury.statistics import counted, moment, percent, shown
 from medjury.store.runs import Manifest, ManifestModel, from_files_words
 from medjury.validation import Evidence
@@ -98,7 +98,7 @@ def methods(material: Material) -> Section:
     return Section(
         "methods",
         "Methods",
-        Html(paragraph(_paragraph(evidence)) + _judges(material) + table + element("dl", listed)),
+        Html(paragraph(_paragraph(material)) + _judges(material) + table + element("dl", listed)),
     )
 
 
@@ -112,7 +112,8 @@ def _redacted(manifest: Manifest) -> str:
     return f"{shown(manifest.redacted)}{', but ' if not_known else ''}{not_known}"
 
 
-def _paragraph(evidence: Evidence) -> str:
+def _paragraph(material: Material) -> str:
+    evidence = material.evidence
     manifest, rules, table = evidence.manifest, evidence.rules, evidence.table
     instrument, jury = manifest.instrument, manifest.jury
     humans = counted(len(evidence.clinicians), "clinician") if evidence.clinicians else "no clinician"
@@ -120,7 +121,7 @@ def _paragraph(evidence: Evidence) -> str:
         f"the instrument {instrument.name} {instrument.version}" if instrument.name else "no known instrument"
     )
     text = (
-        f"{judged(evidence)}{',' if table.pairs else ''} were graded with {named} by "
+        f"{material.judged}{',' if table.pairs else ''} were graded with {named} by "
         f"{counted(len(table.judges), 'judge' if manifest.from_files else 'language-model judge')}, "
         f"{counted(jury.repeats, 'repeat')} each, "
     )

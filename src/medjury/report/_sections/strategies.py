@@ -326,7 +326,8 @@ def _figure(material: Material, ways: Ways) -> Html:
         caption=f"Agreement, as in the table, against {axis}, with 95 % intervals. Filled points on the line are "
         "unbeaten; hollow ones are not.",
         alt="; ".join(
-            f"{each.rater}: agreement {_spoken(each)} at {shown(each.price(by), 4)}"
+            f"{each.rater}: agreement {'not known' if each.agreement is None else shown(each.agreement)} at "
+            f"{shown(each.price(by), 4)}"
             f"{', unbeaten' if each.on_front else ''}"
             for each in known
         ),
@@ -354,10 +355,6 @@ def _draw(figure: Figure, ways: list[Way], by: Literal["cost", "calls"], across:
 
 def _number(way: Way) -> float:
     return 0.0 if way.agreement is None or way.agreement.value is None else way.agreement.value
-
-
-def _spoken(way: Way) -> str:
-    return "not known" if way.agreement is None else shown(way.agreement)
 
 
 def _and(names: list[str]) -> str:

@@ -72,7 +72,7 @@ class AnswerJury:
     on its own scale put between 0 and 1; where one of them has no grade there is no score, because a mean of what
     happens to be there would compare different things. Answers are judged in turn, the judges of each at once."""
 
-    def __init__(self, study: Study | str | Path, *, dimensions: Sequence[str] | None = None) -> None:
+    def __init__(self, study: Study | str | Path) -> None:
         self._study = study if isinstance(study, Study) else load_study(study)
         benches = self._study.jury.all_benches
         if len(benches) != 1:
@@ -82,12 +82,7 @@ class AnswerJury:
         self._bench = benches[0].name
         self.instrument: Instrument = self._study.jury.judges[0].instrument
         known = [each.name for each in self.instrument.dimensions]
-        self.dimensions = tuple(dimensions or self._study.settings.dimensions or known)
-        for name in self.dimensions:
-            if name not in known:
-                raise MedjuryError(
-                    f"{self.instrument.name} has no dimension {name!r}; it has {', '.join(known)}"
-                )
+        self.dimensions = tuple(self._study.settings.dimensions or known)
         self._turn = threading.Lock()
 
     @property

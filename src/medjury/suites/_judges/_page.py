@@ -191,16 +191,13 @@ def _overview(table: JudgesTable) -> Html:
         caption="In brackets is a clinician's colleague on the same answers. Of each judge the dimension with the "
         "worst word (and there the least agreement), and the dimension on which it misses most danger",
     ) if rows else paragraph("No judge could be read.")  # fmt: skip
-    others = [each for each in table.sources if not each.judges]
     lines = [
-        joined([element("a", each.entry.part.title, href=f"#{each.entry.part.name}"), ": ", _without(each)])
-        for each in others
-    ]
+        joined([element("a", each.entry.part.title, href=f"#{each.entry.part.name}"), ": ",
+                each.why_not or "no judge; the clinicians beside each other"])
+        for each in table.sources
+        if not each.judges
+    ]  # fmt: skip
     return joined([body, bullets(lines)])
-
-
-def _without(each: SourceResult) -> str:
-    return each.why_not or "no judge; the clinicians beside each other"
 
 
 def _source(each: SourceResult) -> Html:
@@ -229,8 +226,8 @@ def _source(each: SourceResult) -> Html:
 
 def _place(file: FoundFile) -> str:
     """The file's name in the source, or the one under which it is there."""
-    moved = file.path is not None and file.path.name != Path(file.part.name).name
-    return file.path.name if file.path is not None and moved else file.part.name
+    there, named = file.path and file.path.name, Path(file.part.name).name
+    return file.part.name if there in (None, named) else str(there)
 
 
 def _facts(each: SourceResult) -> Html:

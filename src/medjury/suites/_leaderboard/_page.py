@@ -53,11 +53,18 @@ def overall_table(board: Board) -> Html:
     """The candidates from best to worst over all benchmarks, then the trivial answers."""
     overall = board.overall
     numbers = {each.name: place for place, each in enumerate(board.results.candidates)}
-    rows = [_row(each, numbers[each.candidate]) for each in overall.rows]
-    rows += [_unranked(name, why, numbers[name]) for name, why in overall.unranked.items()]
-    baseline = board.baseline_macro()
-    if baseline is not None:
-        rows.append(_baseline(*baseline, len(board.results.benchmarks)))
+    rows = [
+        _line(_row(each), each.candidate, data_candidate=str(numbers[each.candidate]))
+        for each in overall.rows
+    ]
+    rows += [
+        _line({}, name, " ", element("span", why, class_="flag"), data_candidate=str(numbers[name]))
+        for name, why in overall.unranked.items()
+    ]
+    if (baseline := board.baseline_macro()) is not None:
+        (score, over), benchmarks = baseline, len(board.results.benchmarks)
+        there = "" if over == benchmarks else f", on {over} of {benchmarks} benchmarks"
+        rows.append(_line({"macro": shown(score)}, f"best trivial answers{there}", class_="baseline"))
     head = joined(
         element(
             "th", words, scope="col", title=title or None, class_=None if key == "candidate" else "number"
@@ -83,46 +90,27 @@ def overall_table(board: Board) -> Html:
     return joined([alone, scrolling(table, "Standings"), bullets(overall.warnings)])
 
 
-def _row(each: CandidateStanding, number: int) -> Html:
+def _row(each: CandidateStanding) -> dict[str, Html | str]:
     place = each.places.get("win_half") or each.places.get("macro")
+    return {
+        "rank": rank_words(place),
+        "letters": "–" if place is None else place.tie_group,
+        **{name: _estimate(getattr(each, name)) for name in ("win_half", "win_or_tie", "macro")},
+        "win_sd": shown(each.win_sd),
+        "macro_sd": shown(each.macro_sd),
+    }
+
+
+def _line(told: Mapping[str, Html | str], *who: Html | str, **attributes: object) -> Html:
+    """A row of the table: what is told under each key, and a dash under the others. The script finds the cells of a
+    candidate by their keys; trivial answers have none, and nothing in place of a dash."""
+    keyed = "data_candidate" in attributes
     cells = [
-        element("td", rank_words(place), class_="number", data_key="rank"),
-        element("th", each.candidate, scope="row"),
-        element("td", "–" if place is None else place.tie_group, class_="number", data_key="letters"),
-        *(
-            element("td", _estimate(value), class_="number", data_key=key)
-            for key, value in (("win_half", each.win_half), ("win_or_tie", each.win_or_tie))
-        ),
-        element("td", shown(each.win_sd), class_="number", data_key="win_sd"),
-        element("td", _estimate(each.macro), class_="number", data_key="macro"),
-        element("td", shown(each.macro_sd), class_="number", data_key="macro_sd"),
-    ]
-    return element("tr", *cells, data_candidate=str(number))
-
-
-def _unranked(name: str, why: str, number: int) -> Html:
-    blank = [element("td", "–", class_="number", data_key=key) for _, key, _ in _HEAD[3:]]
-    return element(
-        "tr",
-        element("td", "–", class_="number", data_key="rank"),
-        element("th", name, " ", element("span", why, class_="flag"), scope="row"),
-        element("td", "–", class_="number", data_key="letters"),
-        *blank,
-        data_candidate=str(number),
-    )
-
-
-def _baseline(score: float, over: int, benchmarks: int) -> Html:
-    there = "" if over == benchmarks else f", on {over} of {benchmarks} benchmarks"
-    return element(
-        "tr",
-        element("td", "", class_="number"),
-        element("th", f"best trivial answers{there}", scope="row"),
-        *(element("td", "", class_="number") for _ in range(4)),
-        element("td", shown(score), class_="number"),
-        element("td", "", class_="number"),
-        class_="baseline",
-    )
+        element("th", *who, scope="row") if key == "candidate"
+        else element("td", told.get(key, "–" if keyed else ""), class_="number", data_key=key if keyed else None)
+        for _, key, _ in _HEAD
+    ]  # fmt: skip
+    return element("tr", *cells, **attributes)
 
 
 def rank_words(place: Place | None) -> Html | str:

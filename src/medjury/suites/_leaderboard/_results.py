@@ -12,6 +12,7 @@ from typing import Literal
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate
+from medjury.validation import ORDER, Word
 
 # How an answer counts: it has a score; the candidate itself failed to give one; or nobody knows what it would be.
 State = Literal["scored", "unanswered", "missing"]
@@ -84,10 +85,9 @@ class JuryResult:
     clinicians: int = 0
 
     @property
-    def word(self) -> str:
+    def word(self) -> Word:
         """The worst of its verdicts: a score is the mean of all axes."""
-        order = ("INCOMPLETE", "NOT VALIDATED", "AUXILIARY", "VALIDATED")
-        return next((word for word in order if word in self.verdicts.values()), "NOT VALIDATED")
+        return next((word for word in reversed(ORDER) if word in self.verdicts.values()), "NOT VALIDATED")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from medjury.suites._leaderboard._item_pages import page_name
 from medjury.suites._leaderboard._names import metric_name, reason_name
 from medjury.suites._leaderboard._results import BenchmarkResult, HelmResult
 from medjury.suites._leaderboard._standings import Board
-from medjury.validation import MEANING
+from medjury.validation import MEANING, Word
 
 _AGREEMENT = {"jury": "jury", "rouge_l": "ROUGE-L", "bertscore": "BERTScore", "clinicians": "clinician"}
 
@@ -243,7 +243,7 @@ def jury(board: Board) -> Html:
                 "div",
                 element("p", f"{', '.join(titles)}: judged by {', '.join(judges)}", class_="whose"),
                 element("p", word, class_="word"),
-                paragraph(_of_verdict(word)),
+                paragraph(MEANING[word]),
                 paragraph(sentence(why)) if why else "",
                 class_=f"verdict {word.lower().replace(' ', '-')}",
             )
@@ -323,17 +323,13 @@ def _reasons(counts: Counter[str]) -> str:
 
 def _verdicts(
     judged: Sequence[BenchmarkResult],
-) -> dict[tuple[tuple[str, ...], str, str], list[str]]:
+) -> dict[tuple[tuple[str, ...], Word, str], list[str]]:
     """The benchmarks of each jury, verdict and reason: what is said of many is said once."""
-    found: dict[tuple[tuple[str, ...], str, str], list[str]] = {}
+    found: dict[tuple[tuple[str, ...], Word, str], list[str]] = {}
     for each in judged:
         if each.jury is not None:
             found.setdefault((each.jury.judges, each.jury.word, each.jury.why), []).append(each.title)
     return found
-
-
-def _of_verdict(word: str) -> str:
-    return next((meant for name, meant in MEANING.items() if name == word), "")
 
 
 # The heat map: benchmarks down, candidates across; every cell leads to its items.
