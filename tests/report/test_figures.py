@@ -17,7 +17,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.report import _pdf_and_png, write_page
 from medjury.report._axes import Axes, round_ticks
 from medjury.report._exhibits import Exhibits
-from medjury.report._figure import Figure, draw_panels, heat
+from medjury.report._figure import Figure, heat
 from medjury.report._material import short
 from medjury.report._svg import MARKER_SHAPES, shade, width_of
 from medjury.validation import about_judge
@@ -79,7 +79,7 @@ def test_an_interval_without_ends_is_not_drawn() -> None:
 
 def test_a_legend_names_each_thing_once_above_all_panels() -> None:
     figure = Figure((6, 3))
-    draw_panels(figure, ["one", "two"], 2, lambda axes, thing: _panel(axes, thing))
+    figure.panels_of(["one", "two"], 2, lambda axes, thing: _panel(axes, thing))
     texts = [(each.text, float(each.get("y", ""))) for each in one(figure, "text")]
     assert [text for text, _ in texts].count("jury") == 1
     assert dict(texts)["jury"] < min(y for text, y in texts if text in ("one", "two"))
@@ -188,7 +188,7 @@ def test_pixels_without_a_browser_are_refused_with_what_to_do(
 def test_a_title_that_is_wider_than_its_panel_is_set_smaller() -> None:
     figure = Figure((9, 2.4))
     titles = ["Short", "rescore panel: Differential diagnosis (n = 18)", "Quality without reasoning (n = 68)"]
-    draw_panels(figure, titles, 3, lambda axes, title: setattr(axes, "title", title))
+    figure.panels_of(titles, 3, lambda axes, title: setattr(axes, "title", title))
     sizes = {
         each.text: (float(each.get("x", "")), float(each.get("font-size", "")))
         for each in one(figure, "text")

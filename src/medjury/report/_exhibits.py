@@ -13,7 +13,7 @@ from typing import Any
 
 from medjury.foundation.files import private_folder, write_whole
 from medjury.report._axes import Axes
-from medjury.report._figure import Figure, draw_panels
+from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, element, paragraph, sentence, table_html
 from medjury.statistics import Estimate
 
@@ -110,7 +110,7 @@ class Exhibits:
         """A figure of small multiples: one panel for each thing, row by row, each so many inches high."""
         size = (wide, extra + each * -(-len(things) // min(columns, max(len(things), 1))))
         return self.figure(
-            name, size, lambda figure: draw_panels(figure, things, columns, draw), caption=caption, alt=alt
+            name, size, lambda figure: figure.panels_of(things, columns, draw), caption=caption, alt=alt
         )
 
     def write(self, folder: Path) -> None:

@@ -31,6 +31,12 @@ class Figure:
         ticks = [(float(place), label) for place, label in enumerate(labels)]
         return self.axes(y_ticks=ticks, y_limits=(len(labels) - 0.5, -0.5), grid="x", **settings)
 
+    def panels_of(self, things: Sequence[Any], columns: int, draw: Callable[[Axes, Any], None]) -> None:
+        """Small multiples: one panel for each thing, row by row."""
+        self.columns = columns
+        for thing in things:
+            draw(self.axes(), thing)
+
     def svg(self, alt: str) -> str:
         """The whole picture; `alt` says in words what it shows."""
         legend, top = self._legend()
@@ -74,15 +80,6 @@ class Figure:
             parts.append(_key(entry, x, y) + _svg.text(x + 24, y + 3, entry.label, size=_LEGEND))
             x += wide
         return "".join(parts), (y + 9 if entries else 0.0)
-
-
-def draw_panels(
-    figure: Figure, things: Sequence[Any], columns: int, draw: Callable[[Axes, Any], None]
-) -> None:
-    """Small multiples: one set of axes for each thing, row by row."""
-    figure.columns = columns
-    for thing in things:
-        draw(figure.axes(), thing)
 
 
 def heat(

@@ -78,6 +78,18 @@ def bullets(lines: Iterable[object]) -> Html:
     return element("ul", *made) if made else Html("")
 
 
+def definitions(stated: Iterable[tuple[object, object]], **attributes: object) -> Html:
+    """Terms, each with what is stated of it."""
+    parts = (part for name, value in stated for part in (element("dt", name), element("dd", value)))
+    return element("dl", *parts, **attributes)
+
+
+def section_html(name: str, title: str, body: object) -> Html:
+    """A part of a page under a heading by which it is known; links to `#name` lead there."""
+    heading = element("h2", title, id=f"{name}-title")
+    return element("section", heading, body, id=name, aria_labelledby=f"{name}-title")
+
+
 def table_html(
     head: Sequence[str],
     rows: Sequence[Sequence[Cell]],

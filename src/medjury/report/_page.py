@@ -11,7 +11,7 @@ from typing import Any
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import write_whole
 from medjury.report._exhibits import Exhibits
-from medjury.report._html import Html, element, joined, paragraph, sentence, table_html, text
+from medjury.report._html import Html, element, joined, paragraph, section_html, sentence, table_html, text
 from medjury.report._material import Material, Section, SectionMaker
 from medjury.report._sections.adaptive import adaptive_juries
 from medjury.report._sections.agreement import agreement
@@ -175,10 +175,10 @@ def compose(
         [
             element("div", board_memo(material), class_="paper"),
             element("header", element("h1", study_name), element("p", " · ".join(parts), class_="soft")),
-            _whole(first),
+            section_html(first.id, first.title, first.body),
             element("nav", *map(_links, titles, layers), aria_label="Sections of this report"),
             element("h2", titles[0], class_="layer"),
-            *map(_whole, layers[0]),
+            *(section_html(each.id, each.title, each.body) for each in layers[0]),
         ]
         + [element("p", sentence(left), class_="soft left-out")]
         + [
@@ -269,11 +269,6 @@ def _drawn(evidence: Evidence) -> Section:
         "and tables that do not weight would mislead and are left out of this report."
     )
     return Section("drawn", "How the answers were drawn for review", joined(map(paragraph, (drawn, meant))))
-
-
-def _whole(section: Section) -> Html:
-    title = element("h2", section.title, id=f"{section.id}-title")
-    return element("section", title, section.body, id=section.id, aria_labelledby=f"{section.id}-title")
 
 
 def _folded(section: Section) -> Html:

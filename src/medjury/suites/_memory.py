@@ -76,7 +76,7 @@ def completion_probe(
 
     `complete` is asked to continue a text: for a chat model, with an instruction to do so word for word.
     """
-    kept, others = ([text for text in side if _long(text)] for side in (items, control))
+    kept, others = ([text for text in side if len(text.split()) >= FEWEST_WORDS] for side in (items, control))
     if not kept or not others:
         raise MedjuryError(
             f"items and control need texts of at least {FEWEST_WORDS} words: {len(kept)} and {len(others)} are left"
@@ -107,10 +107,6 @@ def comes_back(text: str, complete: Callable[[str], str]) -> float:
     heard = _plain(said)[: len(wanted) + len(wanted) // 4]
     blocks = SequenceMatcher(None, wanted, heard, autojunk=False).get_matching_blocks()
     return sum(block.size for block in blocks) / len(wanted) if wanted else 0.0
-
-
-def _long(text: str) -> bool:
-    return len(text.split()) >= FEWEST_WORDS
 
 
 def _plain(text: str) -> list[str]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from medjury.foundation.documents import read_document
+from pydantic import field_validator
+
+from medjury.foundation.documents import read_document, validate
+from medjury.foundation.fields import Part
 from medjury.suites._benchmark import Benchmark
 
 # Reads the taxonomy from its YAML file.
@@ -18,22 +21,24 @@ FILE = Path(__file__).parent / "taxonomy.yaml"
 _WIDTH = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Part):
     """One line of the paper's list; a `group` names several tasks at once."""
 
     name: str
     group: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Subcategory:
+class Subcategory(Part):
     name: str
     tasks: tuple[Task, ...]
 
+    @field_validator("tasks", mode="before")
+    @classmethod
+    def _a_name_is_enough(cls, value: list[Any]) -> list[Any]:
+        return [{"name": each} if isinstance(each, str) else each for each in value]
 
-@dataclass(frozen=True, slots=True)
-class Category:
+
+class Category(Part):
     name: str
     definition: str
     includes: str
@@ -41,24 +46,22 @@ class Category:
     subcategories: tuple[Subcategory, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Part):
     """One number of the clinicians' review, and where in the source it is found."""
 
     fact: str
-    value: float
+    value: int | float
     place: str
     unit: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Taxonomy:
+class Taxonomy(Part):
     """`counts` are those that the source states; `note` says where its list does not show them one by one."""
 
     version: str
     source: str
     note: str
-    counts: Mapping[str, int]
+    counts: dict[str, int]
     validation: tuple[Fact, ...]
     validation_note: str
     categories: tuple[Category, ...]
@@ -69,7 +72,7 @@ class Taxonomy:
                 yield category, each
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return self.model_dump()
 
     def text(self) -> str:
         """Every category, subcategory and task, as lines to read."""
@@ -92,32 +95,7 @@ class Taxonomy:
 @cache
 def read_taxonomy() -> Taxonomy:
     """The taxonomy that ships with the package."""
-    value = read_document(FILE).value
-    return Taxonomy(
-        value["version"],
-        value["source"],
-        value["note"],
-        value["counts"],
-        tuple(Fact(**each) for each in value["validation"]),
-        value["validation_note"],
-        tuple(
-            Category(
-                each["name"],
-                each["definition"],
-                each["includes"],
-                each["performer"],
-                tuple(
-                    Subcategory(part["name"], tuple(map(_task, part["tasks"])))
-                    for part in each["subcategories"]
-                ),
-            )
-            for each in value["categories"]
-        ),
-    )
-
-
-def _task(value: str | Mapping[str, object]) -> Task:
-    return Task(value) if isinstance(value, str) else Task(str(value["name"]), bool(value.get("group")))
+    return validate(read_document(FILE), Taxonomy)
 
 
 @dataclass(frozen=True, slots=True)

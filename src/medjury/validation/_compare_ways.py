@@ -148,7 +148,6 @@ _SAME = 1e-12
 def compare_ways(
     table: object,
     *,
-    reference: Names | None = None,
     dimensions: Names | None = None,
     confidence: float = 0.95,
     resamples: int | None = None,
@@ -161,7 +160,7 @@ def compare_ways(
     judges += [name for name in table.judges if name not in judges]
     if not judges:
         return None
-    roles = roles_of(table, None, reference)
+    roles = roles_of(table)
     described = {name: manifest.judge(name) or ManifestJudge(name=name) for name in judges}
     yardstick = min(judges, key=lambda name: _distance(described[name].way))
     beside = [name for name in roles.on_trial if len(judges) > 1 and name not in judges]

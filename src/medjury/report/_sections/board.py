@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from medjury.foundation.errors import MedjuryError
-from medjury.report._html import Html, element, joined, paragraph, sentence, table_of
+from medjury.report._html import Html, definitions, element, joined, paragraph, sentence, table_of
 from medjury.report._material import Material, cut_short
 from medjury.report._sections.first_page import headline
 from medjury.report._sections.next_steps import listed
@@ -96,12 +96,7 @@ def board_memo(material: Material, page: str = "") -> Html:
 
 def _fields(stated: Sequence[tuple[str, str]]) -> Html:
     """What the study file states; what it does not is a line to fill in by hand."""
-    parts = [
-        part
-        for name, value in stated
-        for part in (element("dt", name), element("dd", " ".join(value.split()) or _LINE))
-    ]
-    return element("dl", *parts)
+    return definitions((name, " ".join(value.split()) or _LINE) for name, value in stated)
 
 
 def _grades(material: Material, verdicts: Sequence[Verdict], worst: Word) -> Html:

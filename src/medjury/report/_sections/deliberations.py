@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from medjury.report._html import Cell, Html, bullets, element, joined, paragraph, table_html
+from medjury.report._html import Cell, Html, bullets, definitions, element, joined, paragraph, table_html
 from medjury.report._material import Material, Section, cut, most_interesting, one_by_one
 from medjury.statistics import counted, percent, shown
 from medjury.store.runs import Record, files
@@ -197,12 +197,11 @@ def _personas(material: Material, tallies: Mapping[str, DeliberationTally]) -> H
         caption="What each persona did, and how its last grades compare with the orchestrator's decisions",
         digits={"decided as it held (%)": 0, "its grade less the decision": 2},
     )
-    who = [
-        (element("dt", f"{name} ({', '.join(each.models)})"), element("dd", cut(each.text)))
+    views = definitions(
+        (f"{name} ({', '.join(each.models)})", cut(each.text))
         for tally in tallies.values()
         for name, each in tally.personas.items()
-    ]
-    views = element("dl", *(part for pair in who for part in pair))
+    )
     return Html(table + element("details", element("summary", "The points of view in words"), views))
 
 

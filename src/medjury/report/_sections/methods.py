@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from medjury.intake.cases import not_known_text
-from medjury.report._html import Cell, Html, bullets, element, paragraph
+from medjury.report._html import Cell, Html, bullets, definitions, paragraph
 from medjury.report._material import Material, Section
 from medjury.statistics import counted, moment, percent, shown
 from medjury.store.runs import Manifest, ManifestModel, from_files_words
@@ -84,7 +84,7 @@ def methods(material: Material) -> Section:
         ("hosts allowed", ", ".join(manifest.allow_hosts) or "none: everything stayed on this machine"),
         ("redacted before judging", _redacted(manifest)),
     ]
-    listed = Html("".join(element("dt", name) + element("dd", value or "–") for name, value in facts))
+    listed = definitions((name, value or "–") for name, value in facts)
     whole = f"whole {resampled_units(evidence)} resampled"
     rows: list[dict[str, Cell]] = [
         {
@@ -98,7 +98,7 @@ def methods(material: Material) -> Section:
     return Section(
         "methods",
         "Methods",
-        Html(paragraph(_paragraph(material)) + _judges(material) + table + element("dl", listed)),
+        Html(paragraph(_paragraph(material)) + _judges(material) + table + listed),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from medjury.analysis.audits import corpus
 from medjury.foundation.errors import MedjuryError
-from medjury.report._html import Cell, Html, bullets, element, joined, paragraph
+from medjury.report._html import Cell, Html, bullets, definitions, element, joined, paragraph
 from medjury.report._material import Material, Section
 from medjury.statistics import counted, moment, shown
 from medjury.store.runs import ManifestHumans, ManifestJury, ManifestReread
@@ -67,7 +67,6 @@ def study(material: Material) -> Section:
     ]
     facts += [("Clinicians' ratings left out", shown(humans.left_out))] if humans.left_out else []
     facts += [("Read again", _read_again(manifest.reread))] if manifest.reread else []
-    body = joined(element("dt", name) + element("dd", value) for name, value in facts)
     lacking = manifest.cases_lacking_input
     notes = [*table.notes, *table.warnings, *humans.warnings]
     notes += [f"{lacking:,} cases lack an input that the instrument names"] if lacking else []
@@ -75,7 +74,7 @@ def study(material: Material) -> Section:
         "study",
         "The study and its cases",
         Html(
-            element("dl", Html(body))
+            definitions(facts)
             + corpus_table(material)
             + _registration(material)
             + _integrity(material)

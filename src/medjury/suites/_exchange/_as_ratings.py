@@ -7,11 +7,11 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import astuple, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from medjury.foundation import limits
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
@@ -33,7 +33,7 @@ from medjury.models import (
 from medjury.statistics import counted
 from medjury.store.ratings import Rating
 from medjury.suites._benchmark import Benchmark, Helm, Item
-from medjury.suites._exchange._others_answers import GivenAnswer, GivenRun, match_answers
+from medjury.suites._exchange._others_answers import GivenAnswer, GivenRun, json_of, match_answers
 
 # Another program's answers as a file of recorded answers, by which a suite takes them like any candidate's.
 #
@@ -140,9 +140,7 @@ def _task(folder: Path) -> str:
 
 def _read(path: Path) -> Any:
     try:
-        text = limits.read_bytes(path).decode("utf-8")
-        limits.check_depth(path, text)
-        return json.loads(text)
+        return json_of(path)
     except (OSError, ValueError, RecursionError) as error:
         raise MedjuryError(
             f"{path}: cannot be read as JSON ({type(error).__name__}); copy it again"
@@ -192,12 +190,9 @@ def _json_log(path: Path) -> EvalLog:
 
 
 def _parsed(path: Path) -> Any:
-    try:
-        text = limits.read_bytes(path).decode("utf-8")
-        limits.check_depth(path, text)
-        return json.loads(text)
-    except (OSError, ValueError, RecursionError):
-        return None
+    with suppress(OSError, ValueError, RecursionError):
+        return json_of(path)
+    return None
 
 
 def _looks_like_one(path: Path) -> bool:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
 
+from medjury.foundation import limits
 from medjury.suites._benchmark import Benchmark, Helm, Item, prompt_of
+
+
+def json_of(path: Path) -> Any:
+    """What a file of another program holds, no larger and no deeper than any file that is read."""
+    text = limits.read_bytes(path).decode("utf-8")
+    limits.check_depth(path, text)
+    return json.loads(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +84,7 @@ def match_answers(
     shown = by.shows if by else ()
     by_id, by_text = defaultdict(list), defaultdict(list)
     by_line = _by_line(answers) if shown else {}
-    twice = _said_twice([_shown(item, shown) for item in items])
+    counts = Counter(_shown(item, shown) for item in items)
     for answer in answers:
         by_id[answer.id].append(answer)
         by_text[_plain(answer.input)].append(answer)
@@ -87,7 +98,7 @@ def match_answers(
     for item in items:
         one = _one(item, by_id[item.id], texts[item.id], by_text, owners, items)
         if one == NO_ANSWER and shown:
-            one = SHARED if _shown(item, shown) in twice else _of_line(_shown(item, shown), by_line)
+            one = SHARED if counts[_shown(item, shown)] > 1 else _of_line(_shown(item, shown), by_line)
         taken = one if isinstance(one, GivenAnswer) else None
         if taken is not None and not (by and by.words):
             taken = _in_our_letters(item, taken)
@@ -123,10 +134,6 @@ def _one(
 
 def _shown(item: Item, shown: Sequence[str]) -> tuple[str, ...]:
     return tuple(_plain(item.inputs[name]) for name in shown)
-
-
-def _said_twice(texts: Sequence[tuple[str, ...]]) -> set[tuple[str, ...]]:
-    return {each for each, count in Counter(texts).items() if each and count > 1}
 
 
 def _by_line(answers: Sequence[GivenAnswer]) -> dict[str, list[GivenAnswer]]:

@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError
 from medjury.suites._benchmark import Benchmark
+from medjury.suites._exchange._others_answers import json_of
 from medjury.suites._leaderboard._results import PublishedResult
 from medjury.suites._marking._helm import HELM_RULES
 
@@ -23,9 +22,7 @@ def read_published(path: Path, benchmarks: Sequence[Benchmark]) -> tuple[Publish
     """Each model's score on each of these benchmarks that HELM scores by a rule. A model that HELM did not run has
     none; a file without any of the benchmarks is refused."""
     try:
-        text = limits.read_bytes(path).decode("utf-8")
-        limits.check_depth(path, text)
-        tables = json.loads(text)
+        tables = json_of(path)
         tables = [tables] if isinstance(tables, dict) else tables
         names = {
             _plain(each.title): each.name for each in benchmarks if each.helm and each.helm.rule in HELM_RULES

@@ -8,7 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from medjury.foundation.files import private_folder, write_whole
-from medjury.report import Html, bullets, document, element, joined, paragraph, sentence, table_html
+from medjury.report import (
+    Html,
+    bullets,
+    definitions,
+    document,
+    element,
+    joined,
+    paragraph,
+    section_html,
+    sentence,
+    table_html,
+)
 from medjury.statistics import Printable, counted, percent, shown, text_table
 from medjury.suites._judges._entries import UNKNOWN, Entry
 from medjury.suites._judges._files import FoundFile
@@ -148,10 +159,9 @@ def page(table: JudgesTable) -> str:
         [
             element("header", *head),
             element("nav", element("ul", *links), aria_label="Sections of this page"),
-            *(element("section", element("h2", title, id=f"{name}-title"), body, id=name,
-                      aria_labelledby=f"{name}-title") for name, title, body in sections),
+            *(section_html(*each) for each in sections),
         ]
-    )  # fmt: skip
+    )
     return document(_TITLE, element("main", main), style=_STYLE)
 
 
@@ -258,8 +268,7 @@ def _facts(each: SourceResult) -> Html:
         ("Judges added", f"{one.title}: {one.about} {one.repository} at {one.commit}, {one.licence}")
         for one in each.entry.added
     ]
-    return element("dl", *(part for term, text in facts for part in (element("dt", term), element("dd", text))),
-                   class_="facts")  # fmt: skip
+    return definitions(facts, class_="facts")
 
 
 def _verdicts(each: SourceResult) -> Html:

@@ -151,7 +151,8 @@ def _cell(
     known = [place for place, each in enumerate(answers) if each.state != "missing"]
     values = np.array([counted_score(answers[place]) for place in known], dtype=np.float64)
     weights = np.array([answers[place].weight for place in known], dtype=np.float64)
-    clusters = [_cluster(items[place]) for place in known]
+    own = [items[place] for place in known]
+    clusters = [f"patient {each.patient}" if each.patient else f"item {each.item}" for each in own]
     total, lost = float(values @ weights), float(len(items) - len(known))
     # What a missing answer would weigh in a micro average is not known, so that nothing bounds it but the scale.
     if lost and (weights != 1.0).any():
@@ -159,8 +160,9 @@ def _cell(
     right = [each for each in answers if each.score is not None]
     above = None
     if baseline is not None and known:
-        names = [items[place].item for place in known]
-        trivial = np.array([(baseline.scores[name], baseline.weights.get(name, 1.0)) for name in names])
+        trivial = np.array(
+            [(baseline.scores[each.item], baseline.weights.get(each.item, 1.0)) for each in own]
+        )
         above = above_baseline(np.column_stack([values, weights]), trivial, clusters, **how)
     return Cell(
         benchmark,
@@ -204,10 +206,6 @@ def _mean_of(answers: Sequence[AnswerResult]) -> float | None:
     counts = [(each.weight, count) for each in answers if (count := counted_score(each)) is not None]
     total = sum(weight for weight, _ in counts)
     return sum(weight * count for weight, count in counts) / total if total else None
-
-
-def _cluster(item: ItemResult) -> str:
-    return f"patient {item.patient}" if item.patient else f"item {item.item}"
 
 
 def _compared(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
-from medjury.report import Html, document, element, joined, paragraph, sentence
+from medjury.report import Html, definitions, document, element, joined, paragraph, sentence
 from medjury.suites._leaderboard._cells import Cell
 from medjury.suites._leaderboard._names import metric_name, reason_name
 from medjury.suites._leaderboard._results import AnswerResult, BenchmarkResult, ItemResult
@@ -138,12 +138,11 @@ def _card(
         if named and item.prompt
         else ""
     )
-    listed = joined(element("dt", name) + element("dd", value) for name, value in rows)
     return element(
         "article",
         element("h2", title, " ", element("span", mark, class_=f"mark {kind}")),
         question,
-        element("dl", listed) if rows else "",
+        definitions(rows) if rows else "",
         class_="item",
         data_kind=kind,
         id=f"item-{place + 1}",

@@ -15,6 +15,7 @@ from medjury.report import (
     joined,
     paragraph,
     scrolling,
+    section_html,
     table_html,
     table_of,
 )
@@ -295,15 +296,9 @@ def index_page(board: Board, pages: Mapping[str, str]) -> str:
             element("header", element("h1", results.suite), paragraph(" · ".join(parts), class_="soft")),
             *_banners(board),
             element("nav", element("ul", *links), aria_label="Sections of this page"),
-            *(
-                element(
-                    "section", element("h2", title, id=f"{name}-title"), body, id=name,
-                    aria_labelledby=f"{name}-title",
-                )
-                for name, title, body in shown
-            ),
+            *(section_html(*each) for each in shown),
         ]
-    )  # fmt: skip
+    )
     data = Html(f'<script type="application/json" id="leaderboard-data">{page_data(board)}</script>')
     whole = joined([element("main", main, class_="board"), data])
     return document(

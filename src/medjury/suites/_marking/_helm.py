@@ -50,10 +50,6 @@ def helm_marks(
     return [rule(helm, item, text) if item.gold else NO_GOLD for item, text in zip(items, said, strict=True)]
 
 
-def _mark(right: bool) -> Mark:
-    return Mark(float(right))
-
-
 def _no_number(why: str) -> Mark:
     return Mark(None, Reason.INPUT, note=why)
 
@@ -68,7 +64,7 @@ def _letter(helm: Helm, item: Item, answer: str) -> Mark:
             *(text for each in golds if (text := item.choices[each]).casefold() != first.casefold()),
         }
         golds = tuple(letter for letter, text in item.choices.items() if text in texts)
-    return _mark(answer in {helm.words.get(each, each) for each in golds})
+    return Mark(float(answer in {helm.words.get(each, each) for each in golds}))
 
 
 _FIGURES = re.compile(r"\d+")
@@ -81,7 +77,7 @@ def _error_flag(helm: Helm, item: Item, answer: str) -> Mark:
         return _no_number(
             "HELM reads a number at the head of the answer, and ends in an error at one so long"
         )
-    return _mark((answer != "CORRECT") == bool(item.facts["error"]))
+    return Mark(float((answer != "CORRECT") == bool(item.facts["error"])))
 
 
 # A letter, up to three figures, and up to four behind a dot; what follows (the A of S72.001A) is not read.
@@ -111,15 +107,15 @@ def _calculation(helm: Helm, item: Item, answer: str) -> Mark:
     Everything else, all laboratory values among them, is wrong whatever was answered."""
     category, limits = item.facts.get("category"), item.facts.get("stated_limits")
     if category in _BY_TEXT:
-        return _mark(answer == item.gold[0])
+        return Mark(float(answer == item.gold[0]))
     if limits is None:
         return _no_number("the item is not one of HELM's: it has no limits of its source")
     read = float if category in _IN_LIMITS else _weeks_or_day(item.gold[0]) if category == "date" else _never
     try:
         low, high, value = (read(text) for text in (*limits, answer))
     except ValueError:
-        return _mark(False)
-    return _mark(low <= value <= high)
+        return Mark(float(False))
+    return Mark(float(low <= value <= high))
 
 
 def _weeks_or_day(gold: str) -> Callable[[str], float]:
@@ -185,9 +181,9 @@ def _compared(
     if stopped or wanted.failed in _OUR_LIMITS:
         return _no_number("the query goes beyond our limits of time, size or functions, and HELM has none")
     if not answer:
-        return _mark(not wanted.rows and not item.facts.get("places"))
+        return Mark(float(not wanted.rows and not item.facts.get("places")))
     rows = set(got.rows) if got else set()
-    return _mark(bool(rows) and rows == set(wanted.rows))
+    return Mark(float(bool(rows) and rows == set(wanted.rows)))
 
 
 _ONE_BY_ONE: Mapping[str, Callable[[Helm, Item, str], Mark]] = {

@@ -183,7 +183,7 @@ def read_query(answer: str) -> str | Reading:
         return text
     if _ABSTAINS.fullmatch(text):
         return ABSTAINED
-    queries = list(dict.fromkeys(_trimmed(each) for each in _candidates(text)))
+    queries = list(dict.fromkeys(each.strip().rstrip(";").strip() for each in _candidates(text)))
     if len(queries) > 1:
         return Reading(None, Reason.PARSE, "the answer holds several queries that differ; one was asked for")
     if queries:
@@ -209,10 +209,6 @@ def _candidates(text: str) -> list[str]:
         return [each for each in fenced if _STARTS.match(each.strip()) or _ABSTAINS.fullmatch(each)]
     found = _STARTS.search(text)
     return [_PROSE.split(found.group("query"))[0]] if found else []
-
-
-def _trimmed(query: str) -> str:
-    return query.strip().rstrip(";").strip()
 
 
 def orders_rows(query: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from medjury.intake.cases import Case, write_cases
 from medjury.statistics import Estimate, Floats
 from medjury.store.runs import RunFolder
 from medjury.studies import Study, load_study
-from medjury.suites._benchmark import prompt_of
+from medjury.suites._benchmark import Item, prompt_of
 from medjury.suites._leaderboard._results import AgreementResult, JuryResult
 from medjury.suites._running._answers import Asked
 from medjury.suites._running._suite import Chosen, Suite
@@ -106,24 +106,23 @@ def jury_folder(suite: Suite, chosen: Chosen) -> Path:
 def answer_cases(chosen: Chosen, asked: Sequence[Asked]) -> list[Case]:
     """Every answer to an open benchmark as a case: the whole prompt is its context, the gold answer its
     reference."""
-    found = []
-    for item in chosen.items:
-        texts = {**item.inputs, "context": prompt_of(chosen.benchmark, item)}
-        for each in asked:
-            given = each.answers.get(f"{chosen.name}/{item.id}")
-            if given is not None and given.state == "scored":
-                found.append(
-                    Case(
-                        item.id,
-                        candidate=given.text,
-                        reference=item.gold[0] if item.gold else None,
-                        texts=texts,
-                        system=each.part.called,
-                        vendor=each.study.models[0][0].vendor,
-                        patient=item.patient or None,
-                    )
-                )
-    return found
+    return [
+        replace(
+            answer_case(chosen, item, given.text, each.part.called),
+            vendor=each.study.models[0][0].vendor,
+            patient=item.patient or None,
+        )
+        for item in chosen.items
+        for each in asked
+        if (given := each.answers.get(f"{chosen.name}/{item.id}")) is not None and given.state == "scored"
+    ]
+
+
+def answer_case(chosen: Chosen, item: Item, answer: str, system: str) -> Case:
+    """One answer as a case."""
+    texts = {**item.inputs, "context": prompt_of(chosen.benchmark, item)}
+    reference = item.gold[0] if item.gold else None
+    return Case(item.id, candidate=answer, reference=reference, texts=texts, system=system)
 
 
 def jury_study(

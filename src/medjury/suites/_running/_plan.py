@@ -17,11 +17,10 @@ from medjury.judging import TOKENS_PER_ANSWER, Rater
 from medjury.models import PriceList
 from medjury.statistics import Printable, counted, text_table
 from medjury.studies import check_study
-from medjury.suites._benchmark import Item, prompt_of
 from medjury.suites._leaderboard._costs import payer_costs, total
 from medjury.suites._leaderboard._results import Spending
 from medjury.suites._running._answers import candidate_study
-from medjury.suites._running._jury import Judged, jury_of, jury_study
+from medjury.suites._running._jury import Judged, answer_case, jury_of, jury_study
 from medjury.suites._running._suite import Chosen, Suite
 
 _WORD = "note "  # as a rule a token
@@ -139,10 +138,11 @@ def _row(
 
 def _jury_rows(suite: Suite, chosen: Chosen, judged: Judged) -> list[Spending]:
     """What judging one benchmark takes, with answers of a usual length and of the longest."""
-    usual = [
-        _answered(chosen, item, min(TOKENS_PER_ANSWER, chosen.benchmark.most_tokens)) for item in chosen.items
-    ]
-    longest = [_answered(chosen, item, chosen.benchmark.most_tokens) for item in chosen.items]
+    most = chosen.benchmark.most_tokens
+    usual, longest = (
+        [answer_case(chosen, item, _WORD * tokens, "candidate") for item in chosen.items]
+        for tokens in (min(TOKENS_PER_ANSWER, most), most)
+    )
     with tempfile.TemporaryDirectory(prefix="medjury-") as folder:
         stub = [replace(usual[0], texts=dict.fromkeys(usual[0].texts, "text"), reference=None)]
         bare = replace(chosen, part=chosen.part.model_copy(update={"clinicians": None}))
@@ -159,12 +159,6 @@ def _jury_rows(suite: Suite, chosen: Chosen, judged: Judged) -> list[Spending]:
             for candidate in suite.settings.candidates
         ]
     return rows
-
-
-def _answered(chosen: Chosen, item: Item, tokens: int) -> Case:
-    texts = {**item.inputs, "context": prompt_of(chosen.benchmark, item)}
-    reference = item.gold[0] if item.gold else None
-    return Case(item.id, candidate=_WORD * tokens, reference=reference, texts=texts, system="candidate")
 
 
 def _dearest(rater: Rater, prices: PriceList, tokens_in: int, tokens_out: int) -> float | None:
