@@ -461,16 +461,12 @@ def _if_nobody_differed(
     return value - guessed, min(1.0, value + guessed)
 
 
-def _state(*, right: bool, proven: bool) -> tuple[RuleState, Word]:
-    """A line holds where its bound proves it, fails where the estimate itself is on the wrong side."""
+def _state(*, right: bool, proven: bool) -> tuple[RuleState, Word, str]:
+    """A line holds where its bound proves it, fails where the estimate itself is on the wrong side. The last names
+    its sentence; none where it holds."""
     if right and proven:
-        return "holds", "VALIDATED"
-    return ("open", "AUXILIARY") if right else ("fails", "NOT VALIDATED")
-
-
-def _case(state: RuleState) -> str:
-    """The sentence for a line in this state; none where it holds."""
-    return "" if state == "holds" else state
+        return "holds", "VALIDATED", ""
+    return ("open", "AUXILIARY", "open") if right else ("fails", "NOT VALIDATED", "fails")
 
 
 def more_answers(value: float, bound: float | None, limit: float, n: int) -> int | None:
@@ -501,14 +497,14 @@ def _least(
         return asked.unknown("not known", "AUXILIARY", "not known", limit=-margin)
     jury, colleague = values[f"{asked.id} jury"], values[f"{asked.id} colleague"]
     low, high = bounds.get(asked.id, (None, None))
-    state, cap = _state(right=value > -margin, proven=low is not None and low > -margin)
+    state, cap, case = _state(right=value > -margin, proven=low is not None and low > -margin)
     worst = "not known" if low is None else shown(low)
     needs = _settle(state, more_answers(value, low, -margin, int(beside.doubly.sum())), "answer")
     found = f"jury {shown(jury)}, colleague {shown(colleague)}; difference {shown(value)}, at worst {worst}"
     numbers = f"{shown(jury)} beside a colleague's {shown(colleague)}, at worst {worst}{needs}"
     words = {"jury": shown(jury), "colleague": shown(colleague), "worst": worst, "margin": margin}
     sided = {"jury": jury, "colleague": colleague, "value": value, "low": low, "high": high, "limit": -margin}
-    return asked.answered(state, found, cap, _case(state), numbers, words, **sided)
+    return asked.answered(state, found, cap, case, numbers, words, **sided)
 
 
 def _agreement(
@@ -578,7 +574,7 @@ def _missed(beside: Beside, sums: Sums, rules: GateRules, values: Mapping[str, f
         return asked.unknown("not known", "AUXILIARY", "not known", limit=limit, danger=True)
     jury, colleague = values[f"{asked.id} jury"], values[f"{asked.id} colleague"]
     low, high, clusters = missed_bounds(beside, sums, TAIL)
-    state, cap = _state(right=value < limit, proven=high < limit)
+    state, cap, case = _state(right=value < limit, proven=high < limit)
     sides = missed_sides(jury, colleague)
     needs = _settle(state, more_answers(value, high, limit, clusters), "case")
     worst = f"at worst {percent(high, 1)}"
@@ -586,7 +582,7 @@ def _missed(beside: Beside, sums: Sums, rules: GateRules, values: Mapping[str, f
     numbers = f"{percent(jury, 1)} beside a colleague's {percent(colleague, 1)}, {worst} more{needs}"
     words = {"sides": sides, "worst": percent(high, 1), "limit": percent(limit)}
     sided = {"jury": jury, "colleague": colleague, "value": value, "low": low, "high": high, "limit": limit}
-    return asked.answered(state, found, cap, _case(state), numbers, words, **sided, danger=True)
+    return asked.answered(state, found, cap, case, numbers, words, **sided, danger=True)
 
 
 def _offset(beside: Beside, rules: GateRules) -> Rule:
@@ -611,14 +607,14 @@ def _offset(beside: Beside, rules: GateRules) -> Rule:
     )
     value = float(np.average(apart, weights=weight[known]))
     proven = mean.low is not None and mean.high is not None and mean.low > -limit and mean.high < limit
-    state, cap = _state(right=abs(value) < limit, proven=proven)
+    state, cap, case = _state(right=abs(value) < limit, proven=proven)
     ends = "not known" if mean.low is None else f"{shown(mean.low)} to {shown(mean.high)}"
     off = f"{shown(abs(value))} {'higher' if value > 0 else 'lower'}"
     bound, answers = max(abs(mean.low or 0.0), abs(mean.high or 0.0)), len(np.unique(place[known]))
     needs = _settle(state, more_answers(abs(value), bound, limit, answers), "answer")
     numbers, words = f"{off}, {limit:g} allowed{needs}", {"limit": limit, "ends": ends, "off": off}
     found, bounds = f"{shown(value)} ({ends})", {"low": mean.low, "high": mean.high}
-    return asked.answered(state, found, cap, _case(state), numbers, words, value=value, **bounds, limit=limit)
+    return asked.answered(state, found, cap, case, numbers, words, value=value, **bounds, limit=limit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -672,7 +668,7 @@ def _consensus(beside: Beside, rules: GateRules) -> Rule:
         return asked.unknown("not known", "AUXILIARY", "not known", limit=limit, danger=True)
     share, high = found.share, found.high
     counts, worst = f"{found.missed:,} of {counted(found.answers, 'answer')}", f"at worst {percent(high, 1)}"
-    state, cap = _state(right=share <= limit, proven=high <= limit)
+    state, cap, case = _state(right=share <= limit, proven=high <= limit)
     alone = f", {found.alone:,} of them by the only clinician who rated them" if found.alone else ""
     cases = counted(found.clusters, "case")
     text = f"{counts} ({percent(share, 1)}), {worst}; {found.with_miss:,} of {cases}{alone}"
@@ -681,7 +677,7 @@ def _consensus(beside: Beside, rules: GateRules) -> Rule:
              "limit": percent(limit)}  # fmt: skip
     values = {"jury": share, "value": share, "high": high, "limit": limit}
     numbers = f"{counts}, {worst}{needs}"
-    return asked.answered(state, text, cap, _case(state), numbers, words, **values, danger=True)
+    return asked.answered(state, text, cap, case, numbers, words, **values, danger=True)
 
 
 def _more_events(found: Consensus, limit: float) -> int | None:
@@ -701,7 +697,7 @@ def _colleagues(
     if not math.isfinite(value):
         return asked.unknown("not known", "AUXILIARY", "not known", limit=floor)
     low, high = bounds.get(asked.id, (None, None))
-    state, cap = _state(right=value >= floor, proven=low is not None and low >= floor)
+    state, cap, case = _state(right=value >= floor, proven=low is not None and low >= floor)
     worst = "not known" if low is None else shown(low)
     needs = _settle(state, more_answers(value, low, floor, int(beside.doubly.sum())), "answer")
     found, words = (
@@ -709,4 +705,4 @@ def _colleagues(
         {"value": shown(value), "worst": worst, "floor": floor},
     )
     numbers = {"colleague": value, "value": value, "low": low, "high": high, "limit": floor}
-    return asked.answered(state, found, cap, _case(state), f"{found}{needs}", words, **numbers)
+    return asked.answered(state, found, cap, case, f"{found}{needs}", words, **numbers)

@@ -232,11 +232,7 @@ class Evidence:
         known = self.rater in grid.scores
         jury = grid.scores[self.rater] if known else nothing
         states = grid.states[self.rater] if known else np.full(len(grid.items), ABSENT, dtype=np.uint8)
-        excused = (
-            np.isin(states, (ABSENT,))
-            if self.table.run.manifest is not None
-            else np.zeros(len(jury), dtype=bool)
-        )
+        excused = (states == ABSENT) & (self.table.run.manifest is not None)
         return Beside(
             np.column_stack(columns) if columns else nothing[:, np.newaxis],
             jury,

@@ -152,9 +152,7 @@ def _card(
 def _mark(answer: AnswerResult) -> tuple[str, str]:
     if answer.state == "scored":
         score = answer.score or 0.0
-        if score in (0.0, 1.0):
-            return ("right", "right") if score else ("wrong", "not right")
-        return ("right" if score >= 1 else "wrong"), f"{score:.3f}"
+        return ("right", "right") if score == 1 else ("wrong", f"{score:.3f}" if score else "not right")
     return answer.state, f"{answer.state}: {reason_name(answer.reason)}"
 
 

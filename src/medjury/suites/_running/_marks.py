@@ -12,7 +12,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.store.ratings import Store, StoredRecord
 from medjury.suites._baselines import baseline_scores
-from medjury.suites._benchmark import Benchmark, Item, Loaded, Mark
+from medjury.suites._benchmark import Loaded, Mark
 from medjury.suites._exchange._as_ratings import metric_rating
 from medjury.suites._leaderboard._results import BaselineResult
 from medjury.suites._marking._codes import counts_of
@@ -49,8 +49,12 @@ def mark_answers(suite: Suite, asked: Sequence[Asked]) -> Marks:
             if metric == JURY:
                 continue
             try:
-                made = marked(
-                    chosen, [item for _, item, _ in answered], [text for *_, text in answered], metric
+                made = mark_all(
+                    chosen.benchmark,
+                    [item for _, item, _ in answered],
+                    [text for *_, text in answered],
+                    metric,
+                    database=chosen.loaded.database,
                 )
             except (MedjuryError, ImportError, OSError) as error:
                 if metric == chosen.benchmark.metrics[0]:
@@ -59,14 +63,10 @@ def mark_answers(suite: Suite, asked: Sequence[Asked]) -> Marks:
                 continue
             for (candidate, item, _), each in zip(answered, made, strict=True):
                 marks.found.setdefault((candidate, chosen.name, item.id), {})[metric] = each
-        if suite.settings.marks == HELM and has_helms_mark(chosen.benchmark):
+        helm = chosen.benchmark.helm
+        if suite.settings.marks == HELM and helm is not None and helm.rule in HELM_RULES:
             _add_helms(suite, chosen, asked, marks)
     return marks
-
-
-def has_helms_mark(benchmark: Benchmark) -> bool:
-    """Whether HELM scores the benchmark by a rule, and not by a jury of models."""
-    return benchmark.helm is not None and benchmark.helm.rule in HELM_RULES
 
 
 def _add_helms(suite: Suite, chosen: Chosen, asked: Sequence[Asked], marks: Marks) -> None:
@@ -94,10 +94,6 @@ def _add_helms(suite: Suite, chosen: Chosen, asked: Sequence[Asked], marks: Mark
             return
         for (item, _), mark in zip(given, made, strict=True):
             marks.found.setdefault((each.part.called, chosen.name, item.id), {})[HELM] = mark
-
-
-def marked(chosen: Chosen, items: Sequence[Item], answers: Sequence[str], metric: str) -> list[Mark]:
-    return mark_all(chosen.benchmark, items, answers, metric, database=chosen.loaded.database)
 
 
 def weight_of(metric: str, found: Mark) -> float:

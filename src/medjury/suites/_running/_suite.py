@@ -298,10 +298,6 @@ def _chosen(part: BenchmarkPart, folder: Path) -> Chosen:
     if not loaded.items:
         raise MedjuryError(f"{data}: no row is an item of {benchmark.name}; first: {loaded.problems[0]}")
     items = draw_items(benchmark, loaded, most=part.items)
-    ids = [item.id for item in items]
-    if len(set(ids)) < len(ids):
-        twice = next(each for each in ids if ids.count(each) > 1)
-        raise MedjuryError(f"{data}: the item {twice!r} appears twice; give each its own id")
     made_up = part.data is None and not benchmark.data  # a site's own file may name its table
     return Chosen(benchmark, part, loaded, items, made_up)
 
