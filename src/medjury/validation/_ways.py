@@ -106,9 +106,7 @@ def _mean(rows: polars.DataFrame) -> Spending:
     for name in AMOUNTS:
         mean = rows[name].mean()
         found[name] = float(mean) if isinstance(mean, int | float) else None
-    return Spending(
-        found["calls"], found["seconds"], found["cost"], rows.height, int(rows["cost"].null_count())
-    )
+    return Spending(**found, answers=rows.height, unknown=int(rows["cost"].null_count()))
 
 
 Spent = Literal["cost", "calls"]

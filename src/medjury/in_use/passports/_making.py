@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -89,12 +90,7 @@ def _numbers(verdict: Verdict, evidence: Evidence) -> list[PassportNumber]:
         PassportNumber(
             statistic=each.statistic,
             reference="consensus" if len(evidence.clinicians) > 1 else "clinician",
-            value=each.estimate.value,
-            low=each.estimate.low,
-            high=each.estimate.high,
-            n=each.estimate.n,
-            method=each.estimate.method,
-            reason=each.estimate.reason,
+            **asdict(each.estimate),
         )
         for each in rows
         if (each.rater, each.dimension, each.reference, each.system or "") == wanted

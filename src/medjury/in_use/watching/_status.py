@@ -138,12 +138,8 @@ def found_of(quantity: Quantity, study: WatchStudy, state: State, scale: Watched
         name,
         "alarm" if quantity.alarmed else "quiet",
         settings.limits.stated[name],
-        whole.mean,
-        whole.low,
-        whole.high,
-        whole.groups,
-        whole.n,
-        _window(recent, sum(map(len, last.values())), name, scale),
+        **asdict(whole),
+        recent=_window(recent, sum(map(len, last.values())), name, scale),
     )
 
 

@@ -17,21 +17,13 @@ if TYPE_CHECKING:
     DeliberationRecord = Record[DeliberationBody]
 
 Graded = Mapping[str, float | None]
-_ENDED_BY = (
-    "ended agreed",
-    "by the orchestrator",
-    "at max turns",
-    "at max stalls",
-    "failed",
-)  # as in ENDINGS
-
-
+# How a deliberation may end: in words, and as the title of a column.
 ENDINGS = {
-    "agreed": "all agreed",
-    "orchestrator": "the orchestrator ended the discussion",
-    "max_turns": "the turns were used up",
-    "max_stalls": "the discussion had stalled",
-    "failed": "a step failed",
+    "agreed": ("all agreed", "ended agreed"),
+    "orchestrator": ("the orchestrator ended the discussion", "by the orchestrator"),
+    "max_turns": ("the turns were used up", "at max turns"),
+    "max_stalls": ("the discussion had stalled", "at max stalls"),
+    "failed": ("a step failed", "failed"),
 }
 
 
@@ -163,7 +155,7 @@ def _endings(material: Material, tallies: Mapping[str, DeliberationTally]) -> Ht
             "deliberations": tally.deliberations,
             "agreed at once": tally.at_once,
             "turns each": tally.turns / tally.deliberations,
-            **{title: tally.ended[name] for name, title in zip(ENDINGS, _ENDED_BY, strict=True)},
+            **{title: tally.ended[name] for name, (_, title) in ENDINGS.items()},
             "decided outside": tally.outside,
         }
         for rater, tally in tallies.items()
@@ -217,7 +209,7 @@ def _transcripts(material: Material, chosen: Sequence[DeliberationRecord], total
 def _transcript(material: Material, number: int, record: DeliberationRecord) -> Html:
     body = record.body
     case = record.title(f"deliberation {number}", hide=material.evidence.table.settings.hide_texts)
-    title = f"{case}: {counted(body.turns, 'turn')}, {ENDINGS[body.ended]}"
+    title = f"{case}: {counted(body.turns, 'turn')}, {ENDINGS[body.ended][0]}"
     if body.undecided and body.ended != "failed":
         title += f"; not decided: {_labels(material, body.undecided)}"
     if body.outside:

@@ -36,6 +36,7 @@ _SAME_FACTS = (
     "name", "title", "category", "subcategory", "metrics", "open", "access", "curation", "source", "licence",
     "citation",
 )  # fmt: skip
+_TAKEN = ("calls", "tokens_in", "tokens_out", "money")
 _NO_JURY, _NOT_JUDGED, _NOT_ASKED = "no jury", "not judged", "not asked"
 
 
@@ -231,13 +232,7 @@ def _spending(
         rows.append(
             replace(row, calls=0, money=0.0)
             if found is None
-            else replace(
-                row,
-                calls=found.calls,
-                tokens_in=found.tokens_in,
-                tokens_out=found.tokens_out,
-                money=found.money,
-            )
+            else replace(row, **{name: getattr(found, name) for name in _TAKEN})
         )
     return tuple(rows)
 
