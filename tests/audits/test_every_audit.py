@@ -30,7 +30,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_what_can_be_made_is_made_and_the_rest_is_explained() -> None:
     found = audit(judged(cases=30), judge_vendors=VENDORS, system_vendors=SYSTEMS, resamples=200)
     assert [each.name for each in found.audits] == ["self_preference"]
-    assert set(found.not_made) == {*AUDITS} - {"self-preference"}
+    assert set(found.not_made) == {*AUDITS} - {"self_preference"}
     assert found.rows == found.audits[0].rows and found.frame().height == len(found.rows)
     assert {row["audit"] for row in json.loads(found.to_json())} == {"self_preference"}
     assert any(
@@ -38,7 +38,8 @@ def test_what_can_be_made_is_made_and_the_rest_is_explained() -> None:
     )
     said = found.text()
     assert (
-        said.startswith("self preference (n 720, unscored 0)") and "not audited: groups: give --group" in said
+        said.startswith("self_preference (n 720, unscored 0)")
+        and "not audited: group_differences: give --group" in said
     )
 
 
@@ -48,7 +49,7 @@ def test_an_audit_that_is_named_is_refused_where_something_is_missing() -> None:
     with pytest.raises(MedjuryError, match="there is no audit 'colour'"):
         audit(judged(cases=6), audits=["colour"])
     with pytest.raises(
-        MedjuryError, match="nothing could be audited:\nnot audited: self-preference: no vendor"
+        MedjuryError, match="nothing could be audited:\nnot audited: self_preference: no vendor"
     ):
         audit(judged(cases=6))
 

@@ -59,7 +59,7 @@ def test_without_a_name_every_possible_audit_is_made_and_the_rest_explained(
     found = json.loads(said.out)
     assert {row["audit"] for row in found} == {"self_preference", "internal_consistency"}
     assert all(list(row) == KEYS for row in found)
-    for name in ("stability", "text", "groups", "drift", "position"):
+    for name in ("stability", "text_effects", "group_differences", "drift", "position"):
         assert f"not audited: {name}: " in said.err
 
 

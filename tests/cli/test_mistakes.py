@@ -223,7 +223,7 @@ MISTAKES = [
             "agreement cases.jsonl"),
     Mistake("confidence in percent", "not 95", "confidence", "such as 0.95",
             "agreement clinicians.csv --reference ward --confidence 95"),
-    Mistake("unknown audit", "no audit 'lenght'", "audit", "there are self-preference",
+    Mistake("unknown audit", "no audit 'lenght'", "audit", "there are self_preference",
             "audit judges.csv --audit lenght"),
     Mistake("port in use", "already in use", "port {port}", "another with --port",
             "panel serve study.yaml --port {port}",

@@ -21,6 +21,7 @@ import pytest
 from tests.passports.card_schema import DOCS, REPOSITORY, card_schema
 from tests.passports.passported import by_hand
 
+from medjury.analysis.audits._every_audit import AUDITS
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports import (
@@ -79,6 +80,13 @@ def test_a_made_card_fits_the_schema_and_is_sound_for_python_alone(passport: Pat
     assert status == 6 and words.endswith("REFUSED hash: the manifest is of another run, or was edited\n")
     assert other.clinicians.reference == 2 and other.audits.injection is None
     assert {each.audit for each in other.audits.findings} == {"text_effects"}
+
+
+def test_a_card_names_no_audit_in_two_ways(passport: Path) -> None:
+    audits = read_passport(passport).audits
+    made, left = {each.audit for each in audits.findings}, set(audits.not_made)
+    assert made and left and not made & left
+    assert made | left == {*AUDITS} - {"position", "drift"}
 
 
 def edited(**parts: Any) -> Change:

@@ -10,11 +10,15 @@ from medjury.cli._table_options import add_table_options, names, shared, show_no
 _ABOUT = """
 Without --audit, every audit is made for which there is what it needs, and the output says which are not and why:
 
-  self-preference  vendors of judges and systems       stability    repeats of the same judge
-  text             --cases, or a column `length`       consistency  two dimensions or more
-  groups           --group                             drift        --earlier, or --versions
-  position         pairs of answers; or --pairs, a table item, first, second, preferred (and rater)
-  errors           clinicians, and a specialty, several systems or lengths (--cases): one model of judge - clinician
+  self_preference       vendors of judges and systems
+  stability             repeats of the same judge
+  text_effects          (or text) --cases, or a column `length`
+  error_model           (or errors) clinicians, and a specialty, several systems or lengths (--cases): one model of
+                        judge - clinician
+  position              pairs of answers; or --pairs, a table item, first, second, preferred (and rater)
+  group_differences     (or groups) --group
+  internal_consistency  (or consistency) two dimensions or more
+  drift                 --earlier, or --versions
 
 --json prints a list of objects: audit, statistic, rater, dimension, group, value, low, high, n, n_unscored,
 p_value, p_adjusted, verdict, stands_out, method, reason. value is null where there is none, and reason says why.

@@ -20,9 +20,18 @@ from medjury.foundation.screen import fits_one_screen
 from medjury.intake.cases import Case
 from medjury.tables import Names, rating_table
 
-AUDITS = ("self-preference", "stability", "text", "errors", "position", "groups", "consistency", "drift")
+# Every audit by the name that its findings have, and what else one may type for it.
+AUDITS: Mapping[str, tuple[str, ...]] = {
+    "self_preference": (),
+    "stability": (),
+    "text_effects": ("text", "length", "format", "verbosity"),
+    "error_model": ("errors",),
+    "position": (),
+    "group_differences": ("groups",),
+    "internal_consistency": ("consistency",),
+    "drift": (),
+}
 _OF_PAIRS = ("position", "drift")
-_SAME = {"length": "text", "format": "text", "verbosity": "text"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +110,7 @@ def audit(
     texts and groups of patients come from the `cases` that were judged."""
     table = rating_table(table)
     listed = [audits] if isinstance(audits, str) else list(audits or ())
-    named = [_SAME.get(name.replace("_", "-"), name.replace("_", "-")) for name in listed]
-    unknown = [name for name in named if name not in AUDITS]
-    if unknown:
-        choice = f"there are {', '.join(AUDITS)}; --injection and --corpus are asked for alone"
-        raise MedjuryError(f"there is no audit {unknown[0]!r}; {choice}")
+    named = [_named(each) for each in listed]
     drawn: dict[str, Any] = {"raters": raters, "confidence": confidence, "resamples": resamples, "seed": seed}
     asked: dict[str, Any] = {"reference": reference, "dimensions": dimensions, **drawn}
     features, values = (None, {}) if cases is None else case_features(cases, groups, notes=True)
@@ -126,7 +131,7 @@ def audit(
         return drift(earlier, table, bound=bound, same_raters=same_raters, adjustment=adjustment, **asked)
 
     makers: dict[str, Callable[[], Audit]] = {
-        "self-preference": lambda: self_preference(
+        "self_preference": lambda: self_preference(
             table,
             judge_vendors=judge_vendors,
             system_vendors=system_vendors,
@@ -135,13 +140,13 @@ def audit(
             **asked,
         ),
         "stability": lambda: stability(table, width=width, threshold=threshold, **asked),
-        "text": lambda: text_effects(
+        "text_effects": lambda: text_effects(
             table, features, within_systems=within_systems, adjustment=adjustment, **asked
         ),
-        "errors": make_errors,
+        "error_model": make_errors,
         "position": lambda: position(table if pairs is None else pairs, adjustment=adjustment, **drawn),
-        "groups": make_groups,
-        "consistency": lambda: internal_consistency(table, adjustment=adjustment, **asked),
+        "group_differences": make_groups,
+        "internal_consistency": lambda: internal_consistency(table, adjustment=adjustment, **asked),
         "drift": make_drift,
     }
     done: list[Audit] = []
@@ -163,3 +168,13 @@ def audit(
         replace(each, warnings=tuple(text for text in each.warnings if text not in known)) for each in done
     ]
     return Audits(tuple(apart), left, table.warnings)
+
+
+def _named(typed: str) -> str:
+    """The name of the audit that is meant."""
+    word = typed.replace("-", "_")
+    for name, aliases in AUDITS.items():
+        if word in (name, *aliases):
+            return name
+    choice = f"there are {', '.join(AUDITS)}; --injection and --corpus are asked for alone"
+    raise MedjuryError(f"there is no audit {typed!r}; {choice}")

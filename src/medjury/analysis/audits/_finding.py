@@ -97,7 +97,7 @@ class Audit(Findings):
         out = len(kept)
         kept, warnings = (kept, self.warnings) if most is None else (kept[:most], self.warnings[:most])
         lines = [
-            f"{self.name.replace('_', ' ')} (n {self.n:,}, unscored {self.n_unscored:,})",
+            f"{self.name} (n {self.n:,}, unscored {self.n_unscored:,})",
             self.method,
             *(f"! {warning}" for warning in warnings),
             *text_table([row.shown() for row in kept]),
