@@ -3,6 +3,7 @@ from ._corpus import corpus as corpus
 from ._drift import drift as drift
 from ._drift import split_by as split_by
 from ._error_model import error_model as error_model
+from ._every_audit import COMPARING as COMPARING
 from ._every_audit import Audits as Audits
 from ._every_audit import audit as audit
 from ._finding import Audit as Audit

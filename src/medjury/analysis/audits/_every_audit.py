@@ -31,7 +31,8 @@ AUDITS: Mapping[str, tuple[str, ...]] = {
     "internal_consistency": ("consistency",),
     "drift": (),
 }
-_OF_PAIRS = ("position", "drift")
+# These compare two answers, or two runs; all others look at the single answers of one run.
+COMPARING = ("position", "drift")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ def audit(
     left: dict[str, str] = {}
     for name in named or AUDITS:
         try:
-            if table.pairs and name not in _OF_PAIRS:
+            if table.pairs and name not in COMPARING:
                 raise MedjuryError("these ratings compare two answers, and this audit looks at single ones")
             done.append(makers[name]())
         except MedjuryError as error:

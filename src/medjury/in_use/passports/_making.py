@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from medjury.analysis.audits import audit
+from medjury.analysis.audits import COMPARING, audit
 from medjury.analysis.calibration import apply_calibrations, load_calibrations
 from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
@@ -182,9 +182,6 @@ def _run(manifest: Manifest, evidence: Evidence, made_at: datetime) -> PassportR
     )
 
 
-_OF_SEVERAL_RUNS = ("position", "drift")
-
-
 def _clinicians(humans: ManifestHumans, evidence: Evidence) -> PassportClinicians:
     return PassportClinicians(
         reference=len(evidence.clinicians),
@@ -222,7 +219,7 @@ def _audits(
     left = {
         name: nameless(reason, evidence.clinicians)
         for name, reason in made.not_made.items()
-        if name not in _OF_SEVERAL_RUNS
+        if name not in COMPARING
     }
     for each in made.audits:
         if each.name not in {row["audit"] for row in rows}:
