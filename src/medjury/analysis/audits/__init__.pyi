@@ -2,6 +2,7 @@ from ._consistency import internal_consistency as internal_consistency
 from ._corpus import corpus as corpus
 from ._drift import drift as drift
 from ._drift import split_by as split_by
+from ._error_model import ERROR_COLUMNS as ERROR_COLUMNS
 from ._error_model import error_model as error_model
 from ._every_audit import COMPARING as COMPARING
 from ._every_audit import Audits as Audits

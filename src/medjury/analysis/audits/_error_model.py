@@ -26,6 +26,8 @@ VERDICTS = ("kinder", "stricter", "not shown")
 # Per doubling, whatever they count; the others are groups.
 LENGTHS = {"length": "length of the answer", "note_length": "length of the notes", "tokens_in": "tokens read"}
 USUAL = ("specialty",)
+# Without one of these columns the ratings hold nothing for the model that other audits do not show.
+ERROR_COLUMNS = (*USUAL, "length", "note_length")
 FEWEST_CLUSTERS = 10
 METHOD = (
     "judge − clinician of every clinician, answer and graded dimension, turned so that above zero is too kind; one "

@@ -221,8 +221,6 @@ def repeats(material: Material) -> Section | None:
     return Section("repeats", "Runs of each judge, one by one", table)
 
 
-# Without one of these the model has nothing that other sections do not show.
-_KNOWN = ("specialty", "length", "note_length")
 _TITLE_ERRORS = "What moves the error"
 
 
@@ -230,10 +228,10 @@ def error_effects(material: Material) -> Section | None:
     """What moves the error: one model of rater − clinician on specialty, system and length."""
     evidence = material.evidence
     columns = evidence.table.rows.columns
-    if not evidence.rater or not evidence.clinicians or not any(name in columns for name in _KNOWN):
-        return None
-    from medjury.analysis.audits import error_model
+    from medjury.analysis.audits import ERROR_COLUMNS, error_model
 
+    if not evidence.rater or not evidence.clinicians or not any(name in columns for name in ERROR_COLUMNS):
+        return None
     raters = evidence.roles.on_trial or (evidence.rater,)
     try:
         found = error_model(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from medjury.analysis.audits import ERROR_COLUMNS
 from medjury.studies.inspection._study_facts import RANKED, StudyFacts
 
 # What the report's own sections ask for: cases with a clinician's score for five folds of five, and of each system
 # for an estimate of its mean; cases for a model of errors.
 _FOR_FOLDS, _LABELLED, _FOR_A_MODEL = 25, 5, 10
-_ERROR_COLUMNS = ("specialty", "length", "note_length")
 _FEW_GRADES = 3
 
 
@@ -128,8 +128,8 @@ _OWN_VENDOR = _wanted(lambda facts: facts.own_vendor, "a judge whose `vendor` ma
 _METRICS = _wanted(lambda facts: facts.metrics, "text metrics beside the judges: `metrics: [chrf]`")
 _IMPACT = _wanted(lambda facts: (0, 1, 2) in facts.grades.values(), "a dimension with the grades 0, 1 and 2")
 _ERROR_COLUMN = _wanted(
-    lambda facts: facts.columns & set(_ERROR_COLUMNS),
-    f"one of the columns {', '.join(_ERROR_COLUMNS)} in the cases, with a few values or numbers",
+    lambda facts: facts.columns & set(ERROR_COLUMNS),
+    f"one of the columns {', '.join(ERROR_COLUMNS)} in the cases, with a few values or numbers",
 )
 _MODELLED = _labelled(_FOR_A_MODEL, "a clinician's score")
 _MANY_GRADES = _wanted(
