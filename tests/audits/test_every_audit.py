@@ -54,6 +54,14 @@ def test_an_audit_that_is_named_is_refused_where_something_is_missing() -> None:
         audit(judged(cases=6))
 
 
+@pytest.mark.parametrize("name", AUDITS)
+@pytest.mark.parametrize("confidence", [95, 0.0, 1.0, 0.5])
+def test_a_confidence_that_is_no_share_is_refused_by_every_audit(name: str, confidence: float) -> None:
+    ratings = judged(cases=6)
+    with pytest.raises(MedjuryError, match="a share between"):
+        audit(ratings, audits=name, confidence=confidence, groups=["system"], earlier=ratings)
+
+
 def test_texts_and_groups_come_from_the_cases_in_one_pass() -> None:
     ratings = judged(cases=24)
     cases = (
