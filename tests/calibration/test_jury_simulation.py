@@ -107,16 +107,16 @@ def test_halves_share_no_case_and_the_seed_decides() -> None:
         planted_votes(dimensions=("accuracy", "clarity"), seed=1), loss=0.03, **QUICK
     )  # fmt: skip
     assert first.n_training[0] + first.n_tested[0] == 120
-    assert first.policies == again.policies and first.random == again.random
+    assert first.rows == again.rows and first.random == again.random
 
 
 def test_policies_are_in_a_fixed_order_and_the_full_jury_loses_nothing() -> None:
-    names = [each.name for each in planted().policies]
+    names = [each.name for each in planted().of("policy")]
     assert names == [
         "full jury", "adaptive jury", "best fixed juror", "best fixed pair", "best fixed triple",
         "the system alone, no call",
     ]  # fmt: skip
-    full, _, juror, pair, triple, alone = planted().policies
+    full, _, juror, pair, triple, alone = planted().of("policy")
     assert full.loss.value == 0 and full.calls == 1 and full.offset == 0
     assert [each.calls for each in (juror, pair, triple, alone)] == [0.25, 0.5, 0.75, 0]
     assert alone.within.value is None and "of a system the same score" in alone.within.reason
@@ -124,7 +124,7 @@ def test_policies_are_in_a_fixed_order_and_the_full_jury_loses_nothing() -> None
 
 def test_the_curve_holds_the_chosen_rule_and_random_escalation_beside_it() -> None:
     found = planted()
-    here = [each for each in found.curve if each.tolerance == found.rule.tolerance]
+    here = [each for each in found.of("curve") if each.tolerance == found.rule.tolerance]
     assert len(here) == 1 and here[0].calls == pytest.approx(found.adaptive.calls)
     assert here[0].loss.value == pytest.approx(found.adaptive.loss.value)
     assert here[0].random_low <= here[0].random_loss <= here[0].random_high
@@ -137,7 +137,7 @@ def test_costs_ask_the_cheapest_first_and_are_what_is_saved() -> None:
     found = simulate_jury(planted_votes(seed=1), cost=cost, loss=0.05, **QUICK)
     assert found.jurors == JURORS[: len(found.jurors)]
     assert found.adaptive.cost is not None and found.adaptive.cost < found.adaptive.calls
-    fixed = {each.name: each for each in found.policies}["best fixed juror"]
+    fixed = {each.name: each for each in found.of("policy")}["best fixed juror"]
     assert fixed.cost == pytest.approx(cost[fixed.jurors[0]] / 20)
 
 
@@ -297,7 +297,7 @@ def test_the_verdict_claims_no_more_than_the_intervals_show() -> None:
 
 def test_the_rule_is_compared_with_the_best_pair_on_the_same_resamples() -> None:
     found = planted()
-    pair = {each.name: each for each in found.policies}["best fixed pair"]
+    pair = {each.name: each for each in found.of("policy")}["best fixed pair"]
     assert found.over_pair is not None and found.over_pair.low is not None
     assert found.over_pair.value == pytest.approx((pair.loss.value or 0) - (found.adaptive.loss.value or 0))
     assert "less that of the best fixed pair" in found.verdict
@@ -428,8 +428,8 @@ def test_a_juror_who_always_says_the_same_and_one_system_alone_break_nothing() -
         pl.when(pl.col("rater") == "cheap").then(5.0).otherwise(pl.col("score")).alias("score")
     )
     found = simulate_jury(frame, order=["cheap", "good"], **(QUICK | {"resamples": 0}))
-    assert "the system alone, no call" not in {each.name for each in found.policies}
-    assert ("cheap",) not in {jurors for jurors, _, _ in found.fixed}
+    assert "the system alone, no call" not in {each.name for each in found.of("policy")}
+    assert ("cheap",) not in {each.jurors for each in found.of("fixed")}
     assert "nan" not in found.plot()
 
 
@@ -450,16 +450,16 @@ def test_what_follows_from_other_dimensions_is_replayed_only_where_it_is_named()
     frame = planted_votes(cases=60, dimensions=("risk", "safety")).with_columns(
         instrument=pl.lit("diagnosis@1.0")
     )
-    assert [each.dimension for each in simulate(frame, **QUICK).dimensions] == ["risk"]
+    assert [each.dimension for each in simulate(frame, **QUICK).of("dimension")] == ["risk"]
     both = simulate(frame, dimensions=["risk", "safety"], **QUICK)
-    assert [each.dimension for each in both.dimensions] == ["risk", "safety"]
+    assert [each.dimension for each in both.of("dimension")] == ["risk", "safety"]
 
 
 def test_one_face_for_the_result() -> None:
     found = planted()
     assert found.frame().height == len(found.rows)
     assert found.find(kind="policy", name="adaptive jury").loss == found.adaptive.loss
-    assert found.find(kind="dimension", dimension="clarity").loss == found.dimensions[1].loss
+    assert found.find(kind="dimension", dimension="clarity") == found.of("dimension")[1]
     assert json.loads(found.to_json())["rows"][1]["loss"] == found.adaptive.loss.value
     assert found.verdict in found.text()
     wide = simulate_jury(planted_votes(cases=60), confidence=0.99, **QUICK | {"resamples": 200}).adaptive.loss

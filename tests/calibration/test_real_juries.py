@@ -63,7 +63,7 @@ def test_asking_where_jurors_may_differ_beats_asking_at_random(found: JurySimula
 def test_it_agrees_as_well_as_the_best_fixed_pair_with_fewer_calls_and_claims_no_more(
     found: JurySimulation,
 ) -> None:
-    pair = next(each for each in found.policies if each.name == "best fixed pair")
+    pair = next(each for each in found.of("policy") if each.name == "best fixed pair")
     assert found.adaptive.calls < pair.calls
     assert found.over_pair is not None and found.over_pair.low is not None
     assert -0.005 < found.over_pair.low <= 0 and "not shown to be better" in found.verdict
@@ -87,6 +87,6 @@ def test_a_third_juror_by_disagreement_beats_a_third_juror_by_lot(ratings: Ratin
 
 def test_the_baseline_that_knows_only_the_system_is_shown_beside_it(found: JurySimulation) -> None:
     """Pooled agreement is mostly between systems: the system alone does better than any of these juries."""
-    alone = found.policies[-1]
+    alone = found.of("policy")[-1]
     assert alone.name.startswith("the system alone") and alone.calls == 0
     assert alone.loss.value is not None and alone.loss.value < 0 and alone.within.value is None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -21,12 +21,10 @@ from medjury.analysis.calibration._jury_search import (
     tolerances_of,
 )
 from medjury.analysis.calibration._jury_simulation import (
-    DimensionLoss,
-    JuryCurvePoint,
-    JuryPolicy,
     JurySimulation,
     JurySplit,
     RandomEscalation,
+    SimulationRow,
 )
 from medjury.analysis.calibration._jury_votes import (
     Calls,
@@ -99,7 +97,14 @@ def held_out(
     )
     calls = policies[ADAPTIVE].calls
     estimate = partial(made.estimate, confidence=effort.confidence)
+    rows = [_policy(name, estimate, tested, policies, wanted) for name in policies]
+    rows += [*_curve(tested, chosen, doubt, wanted, effort), *_fixed(tested, wanted)]
+    for name in tested.dimensions:
+        agreed, loss = (estimate(f"{ADAPTIVE} | {name}{of}") for of in ("", LOST))
+        rows.append(SimulationRow("dimension", ADAPTIVE, dimension=name, spearman=agreed, loss=loss))
     return JurySimulation(
+        rows=tuple(rows),
+        by_full_jury=tuple(estimate(f"{FULL} | {name}") for name in tested.dimensions),
         jurors=_names(tested, chosen.order),
         scales=tuple(zip(tested.dimensions, tested.scales, strict=True)),
         signal=chosen.signal,
@@ -107,22 +112,10 @@ def held_out(
         shown=shown,
         wanted_loss=wanted.loss,
         wanted_calls=wanted.spent,
-        policies=tuple(_policy(name, estimate, tested, policies, wanted) for name in policies),
         random=_random(tested, chosen, calls, made, effort),
         later=None if calls.min() > 1 else _random(tested, chosen, calls, made, effort, later=True),
         over_pair=_over_pair(made, "", effort),
         over_pair_within=_over_pair(made, WITHIN, effort),
-        curve=_curve(tested, chosen, doubt, wanted, effort),
-        fixed=_fixed(tested, wanted),
-        dimensions=tuple(
-            DimensionLoss(
-                name,
-                estimate(f"{FULL} | {name}"),
-                estimate(f"{ADAPTIVE} | {name}"),
-                estimate(f"{ADAPTIVE} | {name}{LOST}"),
-            )
-            for name in tested.dimensions
-        ),
         stopped_after=tuple(int((calls == k).sum()) for k in range(1, len(chosen.order) + 1)),
         n_training=_size(halves.training),
         n_tested=_size(tested),
@@ -179,14 +172,15 @@ def _policy(
     table: JuryTable,
     policies: Mapping[str, _Asked],
     wanted: Wanted,
-) -> JuryPolicy:
+) -> SimulationRow:
     asked = policies[name]
     gap = asked.scores - policies[FULL].scores
-    return JuryPolicy(
+    return SimulationRow(
+        "policy",
         name,
         _names(table, asked.order),
-        _calls_share(table, asked.order, asked.calls),
-        spent_share(asked.calls, asked.order, wanted.prices) if wanted.priced else None,
+        None,
+        *_spent(table, asked.order, asked.calls, wanted),
         estimate(name),
         estimate(name + LOST),
         estimate(name + WITHIN, reason="it gives all answers of a system the same score"),
@@ -223,7 +217,7 @@ def _over_pair(made: Replicates, kind: str, effort: Effort) -> Estimate | None:
 
 def _curve(
     table: JuryTable, chosen: Candidate, doubt: Floats, wanted: Wanted, effort: Effort
-) -> tuple[JuryCurvePoint, ...]:
+) -> Iterator[SimulationRow]:
     """The rule at tolerances from none to any, the chosen one among them; only the chosen one was chosen."""
     known = tolerances_of(doubt[:-1])
     steps = np.unique(np.linspace(0, len(known) - 1, _CURVE_POINTS).round().astype(int))
@@ -242,28 +236,34 @@ def _curve(
         resamples=min(effort.resamples, _CURVE_RESAMPLES),
         seed=effort.seed,
     )
-    return tuple(
-        JuryCurvePoint(
-            tolerance,
-            _calls_share(table, order, calls),
-            spent_share(calls, order, wanted.prices) if wanted.priced else None,
-            made.estimate(name + LOST, confidence=effort.confidence),
-            *_spread(lost_at_random(table, chosen, calls, _CURVE_DRAWS, effort.seed)),
+    for name, (tolerance, calls) in sorted(points.items(), key=lambda point: point[1][0]):
+        mean, low, high = _spread(lost_at_random(table, chosen, calls, _CURVE_DRAWS, effort.seed))
+        yield SimulationRow(
+            "curve",
+            ADAPTIVE,
+            _names(table, order),
+            None,
+            *_spent(table, order, calls, wanted),
+            loss=made.estimate(name + LOST, confidence=effort.confidence),
+            tolerance=tolerance,
+            random_loss=mean,
+            random_low=low,
+            random_high=high,
         )
-        for name, (tolerance, calls) in sorted(points.items(), key=lambda point: point[1][0])
-    )
 
 
-def _fixed(table: JuryTable, wanted: Wanted) -> tuple[tuple[tuple[str, ...], float, float], ...]:
+def _fixed(table: JuryTable, wanted: Wanted) -> Iterator[SimulationRow]:
     """Every fixed jury of up to three, for the figure; one that gives all answers the same score has no loss."""
-    found, full = [], fixed_scores(table, table.everybody)
+    full = fixed_scores(table, table.everybody)
     for size in range(1, min(len(_FIXED), len(table.jurors) - 1) + 1):
         for members in combinations(table.everybody, size):
             loss = loss_against(full, fixed_scores(table, members), table.labels)
             if np.isfinite(loss):
-                spent = spent_share(np.full(1, size), members, wanted.prices)
-                found.append((_names(table, members), spent, loss))
-    return tuple(found)
+                share = spent_share(np.full(1, size), members, wanted.prices)
+                calls, cost = (None, share) if wanted.priced else (share, None)
+                lost = Estimate(loss, None, None, len(table.cases), "no interval")
+                names = _names(table, members)
+                yield SimulationRow("fixed", "fixed jury", names, None, calls, cost, loss=lost)
 
 
 def _system_alone(halves: Halves) -> Floats:
@@ -288,8 +288,10 @@ def _names(table: JuryTable, order: Sequence[int]) -> tuple[str, ...]:
     return tuple(table.jurors[juror] for juror in order)
 
 
-def _calls_share(table: JuryTable, order: Order, calls: Calls) -> float:
-    return spent_share(calls, order, (1.0,) * len(table.jurors))
+def _spent(table: JuryTable, order: Order, calls: Calls, wanted: Wanted) -> tuple[float, float | None]:
+    """The calls and, where the jurors have prices, the cost, as shares of the full jury's."""
+    share = spent_share(calls, order, (1.0,) * len(table.jurors))
+    return share, spent_share(calls, order, wanted.prices) if wanted.priced else None
 
 
 def _size(table: JuryTable) -> tuple[int, int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from html import escape
 from math import isfinite
 from pathlib import Path
@@ -12,32 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from medjury.analysis.calibration._jury_votes import JurySignal
 from medjury.analysis.calibration._written import as_json
-from medjury.statistics import NOTHING, Estimate, Printable, Result, ends, flat, percent, shown, text_table
+from medjury.statistics import (
+    NOTHING,
+    Estimate,
+    Printable,
+    Result,
+    Row,
+    ends,
+    flat,
+    percent,
+    shown,
+    text_table,
+)
 
 if TYPE_CHECKING:
     from medjury.judging import AdaptiveRule
-
-
-@dataclass(frozen=True, slots=True)
-class JuryPolicy:
-    """One way of asking jurors, on the half of the cases that no rule was found on.
-
-    `calls` and `cost` are shares of the full jury's. `spearman` is the correlation with the clinicians pooled
-    over systems, dimension by dimension, and averaged; `within` the same inside each system. `loss` is the full
-    jury's less this one's on the same answers and resamples of cases: below zero, it agrees better. `offset` is
-    how far the mean score lies above the full jury's, in grades.
-    """
-
-    name: str
-    jurors: tuple[str, ...]
-    calls: float
-    cost: float | None
-    spearman: Estimate
-    loss: Estimate
-    within: Estimate
-    within_loss: Estimate
-    offset: float | None
-    n_unscored: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,29 +48,6 @@ class RandomEscalation:
 
 
 @dataclass(frozen=True, slots=True)
-class JuryCurvePoint:
-    """The rule at another tolerance: what is asked and what is lost, beside random escalation."""
-
-    tolerance: float
-    calls: float
-    cost: float | None
-    loss: Estimate
-    random_loss: float
-    random_low: float
-    random_high: float
-
-
-@dataclass(frozen=True, slots=True)
-class DimensionLoss:
-    """Full jury and rule on one dimension."""
-
-    dimension: str
-    full: Estimate
-    rule: Estimate
-    loss: Estimate
-
-
-@dataclass(frozen=True, slots=True)
 class JurySplit:
     """One more split of the cases into halves: what a rule found on one comes to on the other."""
 
@@ -102,12 +67,20 @@ _NOTHING = Estimate(None, None, None, 0, "", "not asked for")
 
 
 @dataclass(frozen=True, slots=True)
-class SimulationRow:
-    """A policy, a point of the curve, a fixed jury or a dimension, as `kind` tells; None is not known."""
+class SimulationRow(Row):
+    """A policy (a way of asking jurors), a point of the curve (the rule at another `tolerance`, beside calls at
+    random), a fixed jury or a dimension of the rule, as `kind` tells; None is not known. All of it is on the half
+    of the cases that no rule was found on.
+
+    `calls` and `cost` are shares of the full jury's. `spearman` is the correlation with the clinicians pooled
+    over systems, dimension by dimension, and averaged; `within` the same inside each system. `loss` is the full
+    jury's less this one's on the same answers and resamples of cases: below zero, it agrees better. `offset` is
+    how far the mean score lies above the full jury's, in grades.
+    """
 
     kind: str
     name: str
-    jurors: str | None = None
+    jurors: tuple[str, ...] | None = None
     dimension: str | None = None
     calls: float | None = None
     cost: float | None = None
@@ -115,14 +88,20 @@ class SimulationRow:
     loss: Estimate = _NOTHING
     within: Estimate = _NOTHING
     within_loss: Estimate = _NOTHING
-    point: JuryCurvePoint | None = None
     offset: float | None = None
     n_unscored: int | None = None
+    tolerance: float | None = None
+    random_loss: float | None = None
+    random_low: float | None = None
+    random_high: float | None = None
+
+    @property
+    def spent(self) -> float:
+        """The share of the cost, or of the calls where all calls cost the same."""
+        return (self.calls if self.cost is None else self.cost) or 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        of_curve = ("tolerance", "random_loss", "random_low", "random_high")
-        more = dict.fromkeys(of_curve) if self.point is None else flat(self.point, *of_curve)
-        return {**{name: value for name, value in flat(self).items() if name != "point"}, **more}
+        return flat(self) | {"jurors": None if self.jurors is None else " + ".join(self.jurors)}
 
 
 _LOST = ("lost", "lost inside", "lost at random", "lost by the best pair")
@@ -131,9 +110,11 @@ _LOST = ("lost", "lost inside", "lost at random", "lost by the best pair")
 @dataclass(frozen=True, eq=False)
 class JurySimulation(Result[SimulationRow]):
     """The chosen rule and its proof. `shown` tells whether its loss was shown to be within what was wanted on the
-    half it was found on. `policies` begins with the full jury and the rule itself; `fixed` holds every fixed
-    jury's calls and loss, for the figure."""
+    half it was found on. The policies among the `rows` begin with the full jury and the rule itself; fixed juries
+    are there for the figure. `by_full_jury` is the full jury's agreement on each dimension."""
 
+    rows: tuple[SimulationRow, ...]
+    by_full_jury: tuple[Estimate, ...]
     jurors: tuple[str, ...]
     scales: tuple[tuple[str, tuple[float, float]], ...]  # of the dimensions
     signal: JurySignal
@@ -141,14 +122,10 @@ class JurySimulation(Result[SimulationRow]):
     shown: bool
     wanted_loss: float
     wanted_calls: float
-    policies: tuple[JuryPolicy, ...]
     random: RandomEscalation
     later: RandomEscalation | None  # by lot among answers with two calls or more; None where all have
     over_pair: Estimate | None  # the rule's agreement less that of the best fixed pair
     over_pair_within: Estimate | None
-    curve: tuple[JuryCurvePoint, ...]
-    fixed: tuple[tuple[tuple[str, ...], float, float], ...]
-    dimensions: tuple[DimensionLoss, ...]
     stopped_after: tuple[int, ...]
     n_training: tuple[int, int]  # cases, answers
     n_tested: tuple[int, int]
@@ -164,17 +141,19 @@ class JurySimulation(Result[SimulationRow]):
         """Whether the rule kept to what was wanted and was not matched by calls at random."""
         return self.kept and self.random.beaten is not False
 
+    def of(self, kind: str) -> list[SimulationRow]:
+        return [row for row in self.rows if row.kind == kind]
+
     @property
-    def adaptive(self) -> JuryPolicy:
-        return self.policies[1]
+    def adaptive(self) -> SimulationRow:
+        return self.of("policy")[1]
 
     @property
     def kept(self) -> bool:
         """Whether the rule kept to what was wanted on the cases it had not seen, inside systems too."""
         found = self.adaptive
         losses = [each for each in (found.loss.value, found.within_loss.value) if each is not None]
-        spent = found.calls if found.cost is None else found.cost
-        return bool(losses) and max(losses) <= self.wanted_loss and spent <= self.wanted_calls
+        return bool(losses) and max(losses) <= self.wanted_loss and found.spent <= self.wanted_calls
 
     @property
     def proved(self) -> bool:
@@ -202,10 +181,10 @@ class JurySimulation(Result[SimulationRow]):
             f"On cases it was not found on, the rule makes {spent} and loses {shown(found.loss)} of Spearman's "
             f"correlation with the clinicians{inside}: " + self._judged
         ]
-        full = self.policies[0]
-        if found.n_unscored > full.n_unscored:
+        left, by_full = found.n_unscored or 0, self.of("policy")[0].n_unscored or 0
+        if left > by_full:
             lines.append(
-                f"It leaves {found.n_unscored:,} scores open, the full jury {full.n_unscored:,}; agreement is "
+                f"It leaves {left:,} scores open, the full jury {by_full:,}; agreement is "
                 "compared where both have one."
             )
         if not self.shown:
@@ -271,53 +250,6 @@ class JurySimulation(Result[SimulationRow]):
             + ("." if better else "; it is not shown to be better.")
         ]
 
-    @cached_property
-    def rows(self) -> tuple[SimulationRow, ...]:  # type: ignore[override]
-        """Everything with a number of calls and a loss, under the same columns."""
-        rule = " + ".join(self.jurors)
-        priced = self.adaptive.cost is not None
-        rows = [
-            SimulationRow(
-                "policy",
-                each.name,
-                " + ".join(each.jurors),
-                calls=each.calls,
-                cost=each.cost,
-                offset=each.offset,
-                n_unscored=each.n_unscored,
-                spearman=each.spearman,
-                loss=each.loss,
-                within=each.within,
-                within_loss=each.within_loss,
-            )
-            for each in self.policies
-        ]
-        rows += [
-            SimulationRow(
-                "curve",
-                "adaptive jury",
-                rule,
-                calls=point.calls,
-                cost=point.cost,
-                loss=point.loss,
-                point=point,
-            )
-            for point in self.curve
-        ]
-        for jurors, share, loss in self.fixed:
-            calls, cost = (None, share) if priced else (share, None)
-            lost = Estimate(loss, None, None, self.n_tested[1], "no interval")
-            rows.append(
-                SimulationRow("fixed", "fixed jury", " + ".join(jurors), None, calls, cost, loss=lost)
-            )
-        rows += [
-            SimulationRow(
-                "dimension", "adaptive jury", dimension=each.dimension, spearman=each.rule, loss=each.loss
-            )
-            for each in self.dimensions
-        ]
-        return tuple(rows)
-
     def to_json(self) -> str:
         return as_json(
             {
@@ -348,13 +280,13 @@ class JurySimulation(Result[SimulationRow]):
     def text(self, rule_file: str | None = None) -> str:
         """The tables, the verdict, and the rule as it goes into a study file, by name where it has a file."""
         (cases, answers), (tested, of_tested) = self.n_training, self.n_tested
-        made = self.random
+        made, dimensions = self.random, self.of("dimension")
         lost, low, high = (shown(value) for value in flat(made, "loss", "low", "high").values())
         lines = [
             *(f"! {warning}" for warning in self.warnings),
             f"{self.n_rules:,} rules tried on {cases:,} cases ({answers:,} answers), tested on {tested:,} others "
             f"({of_tested:,}).",
-            f"Spearman with the reference: the mean of {len(self.dimensions)} dimensions, pooled over systems and "
+            f"Spearman with the reference: the mean of {len(dimensions)} dimensions, pooled over systems and "
             "inside them.",
             "",
             *text_table(_policies(self)),
@@ -367,11 +299,11 @@ class JurySimulation(Result[SimulationRow]):
         by_dimension: list[dict[str, Printable]] = [
             {
                 "dimension": each.dimension,
-                "full jury": each.full,
-                "adaptive jury": each.rule,
+                "full jury": full,
+                "adaptive jury": each.spearman,
                 "lost": each.loss,
             }
-            for each in self.dimensions
+            for each, full in zip(dimensions, self.by_full_jury, strict=True)
         ]
         lines += ["\nBy dimension", *text_table(by_dimension)]
         if self.splits:
@@ -405,7 +337,7 @@ def _policies(found: JurySimulation) -> Sequence[Mapping[str, Printable]]:
     return [
         {
             "policy": each.name,
-            "jurors": ", ".join(each.jurors),
+            "jurors": ", ".join(each.jurors or ()),
             "calls": percent(each.calls, 1),
             "cost": None if each.cost is None else percent(each.cost, 1),
             "Spearman": each.spearman,
@@ -414,7 +346,7 @@ def _policies(found: JurySimulation) -> Sequence[Mapping[str, Printable]]:
             "lost inside": _or_nothing(each.within_loss),
             "offset": shown(each.offset, 2),
         }
-        for each in found.policies
+        for each in found.of("policy")
     ]
 
 
@@ -465,18 +397,17 @@ class Picture(str):
 def jury_figure(found: JurySimulation) -> Picture:
     """Curve of the rule with its interval, random escalation, every fixed jury, and the full jury at zero."""
     priced = found.adaptive.cost is not None
-    curve = sorted(found.curve, key=lambda point: _spent(point))
-    shown = [each for each in curve if each.loss.value is not None and isfinite(each.random_loss)]
-    chosen = found.adaptive.calls if found.adaptive.cost is None else found.adaptive.cost
-    ends = [
-        end
-        for each in shown
-        for end in (each.loss.low, each.loss.high, each.loss.value, each.random_loss)
-        if end is not None
+    curve = sorted(found.of("curve"), key=lambda point: point.spent)
+    shown = [
+        (each.spent, each.loss, each.loss.value, each.random_loss)
+        for each in curve
+        if each.loss.value is not None and each.random_loss is not None and isfinite(each.random_loss)
     ]
+    fixed = [(each, each.loss.value or 0.0) for each in found.of("fixed")]
+    ends = [end for _, loss, *values in shown for end in (loss.low, loss.high, *values) if end is not None]
     # A poor fixed jury would flatten the curve; it is drawn at the edge, with its number in its title.
     low, high = (
-        min([*ends, *(loss for _, _, loss in found.fixed), -found.wanted_loss]),
+        min([*ends, *(loss for _, loss in fixed), -found.wanted_loss]),
         max([*ends, found.wanted_loss]),
     )
     step = _step(high - low)
@@ -497,36 +428,32 @@ def jury_figure(found: JurySimulation) -> Picture:
         "found on</text>",
         *_axes(x, y, low, high, step, "cost" if priced else "calls"),
     ]
-    band = [each for each in shown if each.loss.low is not None and each.loss.high is not None]
+    band = [(spent, loss.low, loss.high) for spent, loss, *_ in shown if loss.low is not None]
     if len(band) > 1:
-        edge = [(_spent(each), each.loss.low or 0.0) for each in band]
-        edge += [(_spent(each), each.loss.high or 0.0) for each in reversed(band)]
+        edge = [(spent, low or 0.0) for spent, low, _ in band]
+        edge += [(spent, high or 0.0) for spent, _, high in reversed(band)]
         parts.append(f'<path d="{_line(edge, x, y)}Z" fill="{_RULE}" fill-opacity="0.18" stroke="none"/>')
     parts.append(
-        f'<path d="{_line([(_spent(each), each.random_loss) for each in shown], x, y)}" fill="none" '
+        f'<path d="{_line([(spent, lot) for spent, _, _, lot in shown], x, y)}" fill="none" '
         f'stroke="{_RANDOM}" stroke-width="2" stroke-dasharray="5 4"/>'
     )
     parts.append(
-        f'<path d="{_line([(_spent(each), each.loss.value or 0.0) for each in shown], x, y)}" fill="none" '
+        f'<path d="{_line([(spent, value) for spent, _, value, _ in shown], x, y)}" fill="none" '
         f'stroke="{_RULE}" stroke-width="2"/>'
     )
-    for jurors, spent, loss in found.fixed:
+    for each, loss in fixed:
         parts.append(
-            f'<circle cx="{x(spent):.1f}" cy="{y(loss):.1f}" r="4" fill="{_FIXED}">'
-            f"<title>{escape(' + '.join(jurors))}: {loss:+.3f}</title></circle>"
+            f'<circle cx="{x(each.spent):.1f}" cy="{y(loss):.1f}" r="4" fill="{_FIXED}">'
+            f"<title>{escape(' + '.join(each.jurors or ()))}: {loss:+.3f}</title></circle>"
         )
     if found.adaptive.loss.value is not None:
         parts.append(
-            f'<circle cx="{x(chosen):.1f}" cy="{y(found.adaptive.loss.value):.1f}" r="6" fill="none" '
+            f'<circle cx="{x(found.adaptive.spent):.1f}" cy="{y(found.adaptive.loss.value):.1f}" r="6" fill="none" '
             f'stroke="{_RULE}" stroke-width="2.5"><title>the rule: {found.adaptive.loss.value:+.3f}</title>'
             "</circle>"
         )
     parts.append(f'<circle cx="{x(1.0):.1f}" cy="{y(0.0):.1f}" r="5"><title>full jury</title></circle>')
     return Picture("\n".join([*parts, *_legend(), "</svg>\n"]))
-
-
-def _spent(point: JuryCurvePoint) -> float:
-    return point.calls if point.cost is None else point.cost
 
 
 def _line(
