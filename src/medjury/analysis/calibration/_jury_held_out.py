@@ -180,7 +180,7 @@ def _policy(
         name,
         _names(table, asked.order),
         None,
-        *_spent(table, asked.order, asked.calls, wanted),
+        *shares_spent(table, asked.order, asked.calls, wanted),
         estimate(name),
         estimate(name + LOST),
         estimate(name + WITHIN, reason="it gives all answers of a system the same score"),
@@ -243,7 +243,7 @@ def _curve(
             ADAPTIVE,
             _names(table, order),
             None,
-            *_spent(table, order, calls, wanted),
+            *shares_spent(table, order, calls, wanted),
             loss=made.estimate(name + LOST, confidence=effort.confidence),
             tolerance=tolerance,
             random_loss=mean,
@@ -288,7 +288,7 @@ def _names(table: JuryTable, order: Sequence[int]) -> tuple[str, ...]:
     return tuple(table.jurors[juror] for juror in order)
 
 
-def _spent(table: JuryTable, order: Order, calls: Calls, wanted: Wanted) -> tuple[float, float | None]:
+def shares_spent(table: JuryTable, order: Order, calls: Calls, wanted: Wanted) -> tuple[float, float | None]:
     """The calls and, where the jurors have prices, the cost, as shares of the full jury's."""
     share = spent_share(calls, order, (1.0,) * len(table.jurors))
     return share, spent_share(calls, order, wanted.prices) if wanted.priced else None

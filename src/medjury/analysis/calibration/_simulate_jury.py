@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from medjury.analysis.calibration._conformal import first_share
-from medjury.analysis.calibration._jury_held_out import Effort, Halves, held_out, lost_at_random
+from medjury.analysis.calibration._jury_held_out import Effort, Halves, held_out, lost_at_random, shares_spent
 from medjury.analysis.calibration._jury_search import (
     LOST,
     WITHIN,
@@ -22,7 +20,6 @@ from medjury.analysis.calibration._jury_search import (
     candidates,
     choose,
     orders_to_try,
-    spent_share,
 )
 from medjury.analysis.calibration._jury_simulation import JurySimulation, JurySplit
 from medjury.analysis.calibration._jury_votes import (
@@ -43,29 +40,12 @@ from medjury.statistics import Floats
 from medjury.tables import Names, rating_table
 from medjury.version import __version__
 
-if TYPE_CHECKING:
-    from medjury.judging import AdaptiveRule
-
-
 _SPLIT_DRAWS = 20
 _CASES_PER_HALF = 20
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Search:
-    """Everything that is the same for every split of the cases."""
-
-    wanted: Wanted
-    order: Order | None
-    signals: Sequence[JurySignal]
-    rule: AdaptiveRule
-    level: float
-
-    def run(self, training: JuryTable, seed: int) -> tuple[Candidate, bool, int]:
-        orders = orders_to_try(training, self.order)
-        found = list(candidates(training, orders, self.signals, self.rule, self.wanted.prices, self.level))
-        chosen, shown = choose(training, found, self.wanted, seed)
-        return chosen, shown, len(found)
+# Finds the best rule on some cases, by this seed; whether its loss is shown to be small, and how many were tried.
+_Search = Callable[[JuryTable, int], tuple[Candidate, bool, int]]
 
 
 def simulate_jury(
@@ -116,34 +96,35 @@ def simulate_jury(
     asked = _order(votes, order, None if cost is None else prices)
     if not 1 <= minimum <= len(votes.jurors):
         raise MedjuryError(f"the minimum is a number of votes from 1 to {len(votes.jurors)}, not {minimum}")
-    search = _Search(
-        Wanted(loss, calls, prices, cost is not None),
-        asked,
-        _signals(signals),
-        AdaptiveRule(0.0, minimum, threshold=threshold),
-        level,
-    )
+    wanted, kinds = Wanted(loss, calls, prices, cost is not None), _signals(signals)
+    first_rule = AdaptiveRule(0.0, minimum, threshold=threshold)
+
+    def search(training: JuryTable, seed: int) -> tuple[Candidate, bool, int]:
+        orders = orders_to_try(training, asked)
+        found = list(candidates(training, orders, kinds, first_rule, prices, level))
+        return *choose(training, found, wanted, seed), len(found)
+
     seed = table.seed(seed)
     halves = _halves(votes, seed)
-    best, shown, tried = search.run(halves.training, seed)
+    best, shown, tried = search(halves.training, seed)
     return held_out(
         halves,
         best,
-        search.wanted,
+        wanted,
         Effort(table.resamples(resamples), draws, seed, confidence),
         shown=shown,
         tried=tried,
-        splits=tuple(_split(votes, search, seed + 1 + place) for place in range(splits)),
+        splits=tuple(_split(votes, wanted, search, seed + 1 + place) for place in range(splits)),
         warnings=(*table.warnings, *unknown, *notes, *dropped),
         data_sha256=votes.fingerprint,
     )
 
 
-def _split(table: JuryTable, search: _Search, seed: int) -> JurySplit:
+def _split(table: JuryTable, wanted: Wanted, search: _Search, seed: int) -> JurySplit:
     halves = _halves(table, seed)
     training, tested = halves.training, halves.tested
-    chosen, _, _ = search.run(training, seed)
-    calls, prices = calls_of(tested, chosen), search.wanted.prices
+    chosen, _, _ = search(training, seed)
+    calls = calls_of(tested, chosen)
     policies = {
         "full": fixed_scores(tested, tested.everybody),
         "rule": scores_after(tested, chosen.order, calls, chosen.rule.minimum),
@@ -155,8 +136,7 @@ def _split(table: JuryTable, search: _Search, seed: int) -> JurySplit:
         tuple(table.jurors[juror] for juror in chosen.order),
         chosen.signal,
         chosen.rule.tolerance,
-        spent_share(calls, chosen.order, (1.0,) * len(table.jurors)),
-        spent_share(calls, chosen.order, prices) if search.wanted.priced else None,
+        *shares_spent(tested, chosen.order, calls, wanted),
         found["rule" + LOST],
         found["rule" + WITHIN + LOST],
         float(lost_at_random(tested, chosen, calls, _SPLIT_DRAWS, seed).mean()),
