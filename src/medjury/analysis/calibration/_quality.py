@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 
-from medjury.analysis.calibration._danger_rates import DangerRates
 from medjury.analysis.calibration._maps import check_confidence
 from medjury.analysis.calibration._part import Marks, Part, judging_roles, jurors_of, jury_of, parts_of
 from medjury.analysis.calibration._prediction_powered import PredictionPowered
@@ -27,26 +26,15 @@ _ESTIMATORS = {
     "classical": "classical",
     "naive": "naive",
 }
-_RATES = {"by_verdict": "by_verdict", "rogan_gladen": "rogan_gladen", "plug_in": "plug_in"}
+_RATES = ("by_verdict", "rogan_gladen", "plug_in")
 Quantity = Literal["mean", "difference", "share dangerous"]
 
 
 @dataclass(frozen=True, slots=True)
-class QualityEstimate:
-    """A mean or a share of dangerous answers (of one system, or of all), or the difference of two systems, on one
-    dimension. `population` says for whom: "" this sample, `target`, or a slice such as `specialty: cardiology`."""
-
-    dimension: str
-    quantity: str
-    system: str
-    found: PredictionPowered
-    population: str = ""
-    rates: DangerRates | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class QualityRow:
-    """One of the ways to estimate a quantity; `prediction_powered` is the one to report."""
+    """One of the ways to estimate a mean or a share of dangerous answers (of one system, or of all), or the
+    difference of two systems, on one dimension; `prediction_powered` is the one to report. `population` says for
+    whom: "" this sample, `target`, or a slice such as `specialty: cardiology`."""
 
     dimension: str
     quantity: str
@@ -78,29 +66,19 @@ class QualityRow:
 
 @dataclass(frozen=True, eq=False)
 class Quality(Result[QualityRow]):
-    """The estimates, what could not be estimated (dimension and system, and why), and warnings about the
-    data. `raters` are the judges whose scores were used; `notes` what to read beside the table."""
+    """The estimates, each in several ways, what could not be estimated (dimension and system, and why), and
+    warnings about the data. `raters` are the judges whose scores were used; `notes` is to be read beside the table."""
 
-    estimates: tuple[QualityEstimate, ...]
+    rows: tuple[QualityRow, ...]
     refused: tuple[tuple[str, str, str], ...]
     raters: tuple[str, ...]
     warnings: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
-    @cached_property
-    def rows(self) -> tuple[QualityRow, ...]:  # type: ignore[override]
-        rows = []
-        for each in self.estimates:
-            values = {name: getattr(each.found, field) for field, name in _ESTIMATORS.items()}
-            if each.rates is not None:
-                values |= {name: getattr(each.rates, field) for field, name in _RATES.items()}
-            rows += [
-                QualityRow(
-                    each.dimension, each.quantity, each.system, each.population, name, value, each.found
-                )
-                for name, value in values.items()
-            ]
-        return tuple(rows)
+    @property
+    def estimates(self) -> tuple[QualityRow, ...]:
+        """One row for each quantity: the estimate to report."""
+        return tuple(row for row in self.rows if row.estimator == "prediction_powered")
 
     def to_json(self) -> str:
         """An object of `estimates`, `raters`, `refused` and `warnings`."""
@@ -127,7 +105,7 @@ class Quality(Result[QualityRow]):
                 **{
                     name: getattr(row, name)
                     for name in ("dimension", "quantity", "system", "population", "estimator", "value")
-                    if name != "population" or any(each.population for each in self.estimates)
+                    if name != "population" or any(each.population for each in self.rows)
                 },
                 "labels": row.found.n_labelled,
                 "unlabelled": row.found.n_unlabelled,
@@ -174,7 +152,7 @@ def estimate(
     jury = jury_of(roles)
     parts, _ = parts_of(table, roles, table.chosen(dimensions), need_scale=False)
     target = None if target is None else (target[0], check_shares(*target))
-    found: list[QualityEstimate] = []
+    rows: list[QualityRow] = []
     refused: list[tuple[str, str, str]] = []
     notes: list[str] = []
     bounds: list[str] = []
@@ -214,23 +192,27 @@ def estimate(
                     (part.dimension, f"{system}{', ' if population else ''}{population}", str(error))
                 )
                 continue
-            rates = None
+            values = {name: getattr(made, field) for field, name in _ESTIMATORS.items()}
             if marked is not None and dangerous_at is not None:
                 rates = of.rates(marked)
                 notes += of.remarks(system, rates, marked, labels_planned)
-            found.append(QualityEstimate(part.dimension, quantity, system, made, population, rates))
+                values |= {name: getattr(rates, name) for name in _RATES}
+            rows += [
+                QualityRow(part.dimension, quantity, system, population, name, value, made)
+                for name, value in values.items()
+            ]
             if made.n_unscored and marked is not None and dangerous_at is None:
                 bounds += _bounds(of, system, marked)
         if cut:
             notes.append(
                 f"{part.dimension}: intervals of the {len(cut)} slices hold for all of them together"
             )
-    if not found:
+    if not rows:
         reasons = "\n".join(f"  {dimension}, {system}: {reason}" for dimension, system, reason in refused)
         raise MedjuryError(f"nothing could be estimated:\n{reasons}")
-    cautions = (text for each in found for text in each.found.warnings)
+    cautions = (text for row in rows for text in row.found.warnings)
     warnings = dict.fromkeys([*table.warnings, *cautions, *bounds])
-    return Quality(tuple(found), tuple(refused), jurors_of(table, roles), tuple(warnings), tuple(notes))
+    return Quality(tuple(rows), tuple(refused), jurors_of(table, roles), tuple(warnings), tuple(notes))
 
 
 def _quantities(part: Part, by_system: bool, differences: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
