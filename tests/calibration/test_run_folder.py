@@ -96,7 +96,7 @@ def test_estimates_and_simulated_juries_rest_on_held_out_patients(folder: Path) 
     assert (mean.n_labelled, mean.n_unscored, mean.n_labelled_cases) == (194, 4, 49)
     found = simulate_jury(folder, draws=20, loss=0.5, calls=0.9)
     assert found.n_training[0] + found.n_tested[0] == 49
-    assert [each.dimension for each in found.dimensions] == ["risk"]
+    assert [each.dimension for each in found.of("dimension")] == ["risk"]
 
 
 def test_the_command_line_prints_the_numbers_of_the_functions(
