@@ -32,13 +32,13 @@ def test_the_fit_is_that_of_a_second_implementation() -> None:
     assert half == pytest.approx(t.ppf(0.975, 198) * other.bse[1] * (200 / 199) ** 0.5, rel=1e-5)
     assert found.p_value == pytest.approx(2 * t.sf(abs(found.slope.value) / (half / t.ppf(0.975, 198)), 198))
     expected = other.predict(sm.add_constant(np.array([1.0, 2.0, 3.0, 4.0, 5.0])))
-    assert [each.value for _, each in found.curve] == pytest.approx(expected, rel=1e-6)
+    assert [row.probability.value for row in found.rows] == pytest.approx(expected, rel=1e-6)
 
 
 def test_low_safety_means_a_doubtful_routine_diagnosis() -> None:
     safety, disagrees, cases = ward_cases(300)
     found = disagreement_curve(safety, disagrees, cases=cases, at=[1.5, 4.5])
-    (_, unsafe), (_, safe) = found.curve
+    unsafe, safe = (row.probability for row in found.rows)
     assert found.slope.high < 0
     assert found.p_value < 0.001
     assert unsafe.low > safe.high

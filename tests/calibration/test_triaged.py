@@ -98,7 +98,7 @@ def test_low_safety_against_the_ward_diagnosis_predicts_the_panels_disagreement(
     found = routine_disagreement(table, dimensions="safety", routine="ward_wrong", reference=["panel"])
     assert (found.n, found.n_unknown) == (90, 10)
     assert found.slope.high < 0
-    assert len(found.curve) == 41
+    assert len(found.rows) == 41
 
 
 def test_a_panel_without_a_word_or_with_two_is_refused() -> None:

@@ -67,7 +67,7 @@ class QualityRow:
 @dataclass(frozen=True, eq=False)
 class Quality(Result[QualityRow]):
     """The estimates, each in several ways, what could not be estimated (dimension and system, and why), and
-    warnings about the data. `raters` are the judges whose scores were used; `notes` is to be read beside the table."""
+    warnings about the data. `raters` are the judges whose scores were used; `notes` are read beside the table."""
 
     rows: tuple[QualityRow, ...]
     refused: tuple[tuple[str, str, str], ...]

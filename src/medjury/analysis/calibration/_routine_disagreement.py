@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,23 +49,19 @@ class DisagreementRow(Row):
 class RoutineDisagreement(Result[DisagreementRow]):
     """P(panel disagrees with the routine diagnosis) by the case's mean safety score.
 
-    `curve` holds (score, probability with interval) of the logistic fit, `bands` (lowest, highest score,
+    The `rows` are the curve of the logistic fit, `bands` (lowest, highest score,
     counted share) of the cases themselves, to be drawn behind it. `slope` is in log-odds per point of the
     score: negative where unsafe-looking cases are the doubtful ones.
     """
 
     slope: Estimate
     p_value: float
-    curve: tuple[tuple[float, Estimate], ...]
+    rows: tuple[DisagreementRow, ...]
     bands: tuple[tuple[float, float, Estimate], ...]
     n: int
     n_disagree: int
     n_unknown: int
     warnings: tuple[str, ...] = ()
-
-    @cached_property
-    def rows(self) -> tuple[DisagreementRow, ...]:  # type: ignore[override]
-        return tuple(DisagreementRow(score, probability) for score, probability in self.curve)
 
     def to_json(self) -> str:
         return as_json(
@@ -186,7 +181,7 @@ def disagreement_curve(
     grid = np.asarray(at, dtype=float)
     middle, half = fitted.log_odds(grid), reach * fitted.standard_errors(grid)
     curve = tuple(
-        (
+        DisagreementRow(
             float(each),
             Estimate(
                 float(special.expit(centre)),

@@ -217,9 +217,9 @@ def _draw_caught(axes: Axes, curve: Any, colour: str, *, dash: str = "", label: 
 def _probability(axes: Axes, dimension: str, each: LabelTriage) -> None:
     assert each.probability is not None
     fit = each.probability
-    score = [at for at, _ in fit.curve]
+    score = [row.score for row in fit.rows]
     value, low, high = (
-        [getattr(chance, side) or 0.0 for _, chance in fit.curve] for side in ("value", "low", "high")
+        [getattr(row.probability, side) or 0.0 for row in fit.rows] for side in ("value", "low", "high")
     )
     axes.area(score, low, high, JURY_COLOUR)
     axes.line(score, value, JURY_COLOUR)
