@@ -75,15 +75,13 @@ class Corpus(Result[CorpusRow]):
         return self.lines()
 
 
-def corpus(
-    table: object, features: polars.DataFrame | None = None, *, columns: Sequence[str] | None = None
-) -> Corpus:
+def corpus(table: object, features: polars.DataFrame | None = None) -> Corpus:
     """Describe the answers of a rating table: development and held-out ones apart, else by system, else all.
 
     `features` is a table `item, system` with `length` and `note_length`, as `case_features` makes it; without it
     columns of these names in the ratings serve, or the tokens that a judge reads to rate an answer once on all its
-    dimensions, on average. `columns` names what else to describe (default: what tells groups of cases apart, such
-    as specialty, and what the gate of the study names as `parts`, where they are known).
+    dimensions, on average. What tells groups of cases apart, such as specialty, is described too, and what the gate
+    of the study names as `parts`.
 
     Groups of counts are compared by Pearson's χ² = Σ (O − E)²/E with (r − 1)(c − 1) degrees of freedom, two groups
     of numbers by Welch's t (1947, Biometrika 34:28-35), more by the F of a one-way analysis of variance. Groups
@@ -106,8 +104,7 @@ def corpus(
     alone = sum(len(set(items[group == name].tolist())) for name in groups) == len(set(items.tolist()))
     tested = alone and len(groups) > 1
     found = [CorpusRow(ANSWERS, "", name, int((group == name).sum())) for name in groups]
-    wanted = columns if columns is not None else _parts(ratings)
-    for name in (*(["system"] if several and split else []), *wanted):
+    for name in (*(["system"] if several and split else []), *_parts(ratings)):
         found += _described(name, _values(rows, answers, name), group, groups, tested)
     for name, values in _lengths(ratings, rows, answers, features).items():
         found += _numbers(LENGTHS[name], values, group, groups, tested)
