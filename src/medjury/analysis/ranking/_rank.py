@@ -20,7 +20,7 @@ from medjury.analysis.ranking._ranking import (
     order_agreement,
 )
 from medjury.analysis.ranking._scores import Missing, SystemScores, benchmark_scores, score_table
-from medjury.analysis.ranking._ties import rank_limits, separate, tie_groups
+from medjury.analysis.ranking._ties import in_order, separate
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Composite
 from medjury.statistics import Floats
@@ -58,21 +58,11 @@ def reference_ranks(
     freedom = means.labelled_cases - 1
     draws = np.random.default_rng(seed).normal(size=(max(resamples, 200), len(errors))) @ errors
     apart = separate(values, values + draws, freedom=freedom, confidence=confidence)
-    listed = sorted(range(len(systems)), key=lambda place: (-values[place], systems[place]))
-    letters, (low, high) = tie_groups(listed, apart.separated), rank_limits(values, apart.separated)
     averages = means.averages(len(dimensions), confidence)
     rows = tuple(
-        ReferenceStanding(
-            systems[place],
-            1 + int(np.count_nonzero(values > values[place] + SAME)),
-            low[place],
-            high[place],
-            averages[place],
-            letters[place],
-            averages[place].n,
-        )
-        for place in listed
-    )  # fmt: skip
+        ReferenceStanding(systems[place], rank, low, high, averages[place], letters, averages[place].n)
+        for place, rank, low, high, letters in in_order(values, systems, apart.separated, same=SAME)
+    )
     whose = ", ".join(ranked.reference)
     counted = sum(each.n for each in averages)
     title = f"as {whose} would rank them: estimated from {counted:,} labels and the scores of " \

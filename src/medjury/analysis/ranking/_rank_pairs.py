@@ -19,7 +19,7 @@ from medjury.analysis.ranking._bradley_terry import (
     without_end,
 )
 from medjury.analysis.ranking._ranking import Part, RankingAgreement, RankingRow, order_agreement
-from medjury.analysis.ranking._ties import rank_limits, separate, tie_groups
+from medjury.analysis.ranking._ties import in_order, separate
 from medjury.analysis.ranking._tournament import (
     Tournament,
     Verdicts,
@@ -268,9 +268,8 @@ class _How:
         ]
         # Shares, not strengths: on the way to a strength without end they stay where they can be compared.
         values = np.asarray([drawn.observed[f"share\0{name}"] for name in systems])
-        rank = [1 + int(np.count_nonzero(values > own + _SAME)) for own in values]
         if unknown:
-            values, rank = np.zeros(len(systems)), [1] * len(systems)
+            values = np.zeros(len(systems))
         draws = np.column_stack([drawn.resampled[f"share\0{name}"] for name in systems])
         whole = np.asarray(np.isfinite(draws).all(axis=1))
         apart = separate(values, draws[whole], freedom=drawn.units - 1, confidence=self.confidence).separated
@@ -278,16 +277,12 @@ class _How:
         lost = int((~whole).sum())
         sparse = lost > UNDEFINED_ALLOWED * len(whole) and not unknown
         apart = apart & (not unknown) & (not sparse)
-        low, high = rank_limits(values, apart)
-        order = sorted(range(len(systems)), key=lambda at: (-values[at], systems[at]))
-        letters = tie_groups(order, apart)
         given = won_tied_lost(found)
         rows = tuple(
             PairStanding(
-                systems[at], rank[at], low[at], high[at], strengths[at], shares[at], letters[at],
-                *given[at], sum(given[at]),
+                systems[at], rank, low, high, strengths[at], shares[at], letters, *given[at], sum(given[at])
             )
-            for at in order
+            for at, rank, low, high, letters in in_order(values, systems, apart, same=_SAME)
         )  # fmt: skip
         unit = "patient" if self.table.by_patient else "case"
         thin = _thin_words(found, lost, len(whole), unit) if sparse else ()

@@ -33,7 +33,7 @@ from medjury.analysis.ranking._ranking import (
     Standing,
 )
 from medjury.analysis.ranking._scores import Block, SystemScores, cases_of_systems
-from medjury.analysis.ranking._ties import Kind, Separation, rank_limits, separate, tie_groups
+from medjury.analysis.ranking._ties import Kind, Separation, in_order, separate
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import FEWEST_CLUSTERS, Estimate, Floats
 from medjury.tables import read_plain_table
@@ -216,9 +216,9 @@ def rank_scores(
     kind: Kind = "scores" if by == MACRO else "steps" if scores.blocks else "wins"
     freedom = drawn.freedom if scores.paired else cases_of_systems(scores) - 1.0
     apart = separate(values, drawn.resampled(by), freedom=freedom, kind=kind, confidence=confidence)
-    order = sorted(range(len(values)), key=lambda place: (-values[place], scores.systems[place]))
-    standings = _standings(scores, drawn, apart, order, by, ties, confidence)
-    pairs = _pairs(scores, drawn, apart, order, by, confidence)
+    ranks = in_order(values, scores.systems, apart.separated, same=SAME)
+    standings = _standings(scores, drawn, ranks, ties, confidence)
+    pairs = _pairs(scores, drawn, apart, [place for place, *_ in ranks], by, confidence)
     detectable, reason = _detectable(scores, alpha, power)
     warnings = [*scores.warnings, *_cautions(scores, drawn.freedom, times, by), *reason]
     in_words = f" ({scores.scale})" if scores.scale else ""
@@ -246,15 +246,10 @@ def rank_scores(
 def _standings(
     scores: SystemScores,
     drawn: Drawn,
-    apart: Separation,
-    order: Sequence[int],
-    by: Measure,
+    ranks: Sequence[tuple[int, int, int, int, str]],
     ties: Ties,
     confidence: float,
 ) -> tuple[Standing, ...]:
-    values = drawn.observed(by)
-    letters = tie_groups(order, apart.separated)
-    low, high = rank_limits(values, apart.separated)
     wins, rivals = win_shares(scores.means, ties), rival_win_rates(scores.means, ties)
 
     def estimate(name: str, place: int) -> Estimate:
@@ -264,19 +259,19 @@ def _standings(
     return tuple(
         Standing(
             system=scores.systems[place],
-            rank=1 + int(np.count_nonzero(values > values[place] + SAME)),
-            rank_low=low[place],
-            rank_high=high[place],
+            rank=rank,
+            rank_low=low,
+            rank_high=high,
             win_rate=estimate(WIN, place),
             win_sd=_sd(wins[place]),
             win_sd_rivals=_sd(np.delete(rivals[place], place)),
             macro_average=estimate(MACRO, place),
             macro_sd=_sd(scores.means[place]),
-            tie_group=letters[place],
+            tie_group=letters,
             n=scores.counts[place],
             n_unscored=scores.unscored[place],
         )
-        for place in order
+        for place, rank, low, high, letters in ranks
     )
 
 

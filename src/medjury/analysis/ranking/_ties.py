@@ -114,6 +114,17 @@ def tie_groups(order: Sequence[int], separated: NDArray[np.bool_]) -> list[str]:
     return [letters[system] for system in range(len(order))]
 
 
+def in_order(
+    values: Floats, systems: Sequence[str], separated: NDArray[np.bool_], *, same: float
+) -> list[tuple[int, int, int, int, str]]:
+    """From best to worst: each system's place in `values`, its rank, the best and the worst rank left open, and its
+    letters. Values that differ by no more than `same` share a rank."""
+    order = sorted(range(len(values)), key=lambda place: (-values[place], systems[place]))
+    letters, (low, high) = tie_groups(order, separated), rank_limits(values, separated)
+    ranks = [1 + int(np.count_nonzero(values > own + same)) for own in values]
+    return [(place, ranks[place], low[place], high[place], letters[place]) for place in order]
+
+
 def rank_limits(values: Floats, separated: NDArray[np.bool_]) -> tuple[list[int], list[int]]:
     """The best and the worst rank of each system that the separations leave open."""
     better = (values[np.newaxis, :] > values[:, np.newaxis]) & separated
