@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -97,17 +97,7 @@ def stored_triage(found: Triage) -> StoredTriage:
         by_rank=order.weights is None,
         cut=cut_of(order.priority[target], items.cases[target], asked.catch),
         review=order.curves["rule"].review_to_catch,
-        taught=Items(
-            taught.jury,
-            taught.spread,
-            taught.labels,
-            taught.target,
-            hashed,
-            taught.grades,
-            taught.boundary,
-            taught.level,
-            taught.seed,
-        ),
+        taught=replace(taught, cases=hashed),
         danger=found.danger[labelled],
     )
 
@@ -150,9 +140,7 @@ def save_triage(stored: StoredTriage, path: str | Path, *, created_at: str | Non
         "boundary": taught.boundary,
         "level": taught.level,
         "seed": taught.seed,
-        "review": {
-            name: getattr(stored.review, name) for name in ("value", "low", "high", "n", "method", "reason")
-        },
+        "review": asdict(stored.review),
         "taught": {
             "case": taught.cases.tolist(),
             **{name: _listed(getattr(taught, name)) for name in _LISTED},
