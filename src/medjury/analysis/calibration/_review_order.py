@@ -203,16 +203,16 @@ def review_order(
         return ReviewOrder(
             mean_rank(signals, signals), signals, how, None, None, None, what, 0, 0, None, n_unscored, items
         )
-    learnt = _learn(items, folds, what)
+    priority, signals, how, weights, sets, fold = _learn(items, folds, what)
     labelled = ~np.isnan(wanted)
-    orders = {RULE: learnt.priority, **learnt.signals, "jury": -scores}
+    orders = {RULE: priority, **signals, "jury": -scores}
     orders |= {f"judge {name}": -column for name, column in zip(judges, table.T, strict=True)}
     curves = review_curves(
         {name: values[labelled] for name, values in orders.items()},
         target[labelled],
         cases=names[labelled],
         # A labelled item without a jury's score taught nothing and has no fold; any will do.
-        strata=np.maximum(learnt.fold, 0)[labelled],
+        strata=np.maximum(fold, 0)[labelled],
         rule=RULE,
         catch=catch,
         resamples=resamples,
@@ -221,12 +221,12 @@ def review_order(
         what=what,
     )
     return ReviewOrder(
-        learnt.priority,
-        learnt.signals,
-        learnt.how,
-        learnt.weights,
+        priority,
+        signals,
+        how,
+        weights,
         curves,
-        learnt.sets,
+        sets,
         what,
         int(labelled.sum()),
         int(dangerous.sum()),
@@ -284,18 +284,11 @@ def lessons(several: Sequence[tuple[Items, Items]], folds: int) -> list[tuple[Si
     return found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Learnt:
-    priority: Floats
-    signals: Mapping[str, Floats]
-    fold: NDArray[np.int64]
-    sets: GradeSets
-    how: str
-    weights: Mapping[str, float] | None
-
-
-def _learn(items: Items, folds: int, what: str) -> _Learnt:
-    """Signals and priority, fold by fold: nothing about a fold's cases was learnt from their own labels."""
+def _learn(
+    items: Items, folds: int, what: str
+) -> tuple[Floats, dict[str, Floats], str, Mapping[str, float] | None, GradeSets, NDArray[np.int64]]:
+    """Priority and signals, fold by fold: nothing about a fold's cases was learnt from their own labels. How, with
+    which weights, the conformal sets, and the folds."""
     taught = ~np.isnan(items.labels) & ~np.isnan(items.jury)
     number = case_folds(items.cases[taught], folds=folds, seed=items.seed)
     fold_of = dict(zip(items.cases[taught].tolist(), number.tolist(), strict=True))
@@ -319,9 +312,9 @@ def _learn(items: Items, folds: int, what: str) -> _Learnt:
     if final is None or any(lesson.rule is None for _, lesson in learnt):
         # Log-odds and ranks cannot be compared, so all folds use ranks where one has to.
         how = f"mean of the signals' ranks: fewer than {_CASES} cases with a {what} to learn weights from"
-        return _Learnt(by_rank, signals, fold, sets, how, None)
+        return by_rank, signals, how, None, sets, fold
     how = f"logistic rule over the signals, cross-fitted in {folds} folds by case"
-    return _Learnt(by_rule, signals, fold, sets, how, final.weights)
+    return by_rule, signals, how, final.weights, sets, fold
 
 
 def _rule(signals: Mapping[str, Floats], training: Items) -> _Rule | None:
