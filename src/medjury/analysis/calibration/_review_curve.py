@@ -225,7 +225,7 @@ def _curve(
                 part = share[:, rows, np.newaxis]
                 return (part * found).sum(axis=0), (part * rise).sum(axis=0)
 
-            areas = [_area(reviewed, got) for reviewed, got, _ in curves]
+            areas = [np.trapezoid(got, reviewed, axis=1) for reviewed, got, _ in curves]
             places = np.array([*fractions, 1.0])
             known, _ = caught(np.tile(places, (len(weights), 1)), np.arange(len(weights)))
             values = {f"at {each:g}": known[:, place] for place, each in enumerate(fractions)}
@@ -271,10 +271,6 @@ def _reach(
         ahead[rows] = np.where(enough, here - np.maximum(np.floor(-to_go), 1.0), here + np.ceil(to_go))
         rows = rows[high[rows] - low[rows] > 1]
     return np.asarray(high / _STEPS)
-
-
-def _area(x: Floats, y: Floats) -> Floats:
-    return np.asarray(((y[:, 1:] + y[:, :-1]) / 2 * np.diff(x, axis=1)).sum(axis=1))
 
 
 def _from_zero(values: Floats) -> Floats:
