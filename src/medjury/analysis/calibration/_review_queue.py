@@ -248,7 +248,7 @@ def _units(
     # Nobody's ratings decide who is read, so that whoever rated before changes nothing.
     judged = table.where(table.rows.filter(~table.rows["rater"].is_in(list(table.clinicians))))
     kinds = {name: kind for name, kind in table.raters.items() if kind != "clinician"}
-    judged = _with_raters(judged, kinds)
+    judged = replace(judged, raters=kinds, people=People())
     roles = judging_roles(judged, raters, None, need_reference=False)
     jury, judges = jury_of(roles), jurors_of(judged, roles)
     who = jury if jury in judges else "the jury"  # one judge is not a jury
@@ -294,10 +294,6 @@ def _units(
         jury,
         digest.hexdigest(),
     )
-
-
-def _with_raters(table: RatingTable, kinds: Mapping[str, str]) -> RatingTable:
-    return replace(table, raters=kinds, people=People())
 
 
 def _sizes(
