@@ -167,18 +167,14 @@ def estimate_difference(
     Where both systems answered the same cases, what they share cancels: errors are added up case by case,
     so a pair counts as a pair, and an item labelled for one system alone still counts.
     """
-    given, wanted = np.asarray(predictions, dtype=float), np.asarray(labels, dtype=float)
-    names = np.asarray(systems, dtype=object)
-    codes, size = codes_of(cases)
     if first == second:
         raise MedjuryError(f"a difference needs two systems, not {first!r} twice.")
-    parts = []
     for system in (first, second):
-        here = names == system
-        if not here.any():
-            known = ", ".join(sorted(set(map(str, names))))
+        if system not in systems:
+            known = ", ".join(sorted(set(map(str, systems))))
             raise MedjuryError(f"there is no system {system!r}; the ratings have {known}.")
-        parts.append(part_of(wanted[here], given[here], codes[here], size, f"system {system!r}"))
+    whose = {system: f"system {system!r}" for system in (first, second)}
+    parts = _parts(labels, predictions, systems, cases, whose)
     return _combine(parts, [1.0, -1.0], labels_random, confidence, f"{first} − {second}, ")
 
 
@@ -194,14 +190,8 @@ def estimate_mixture(
 ) -> PredictionPowered:
     """The mean in a population that holds the strata in these `shares`, whatever the shares of the sample are:
     Σ share · mean of the stratum. Each stratum has its own λ, and labels need be random within strata only."""
-    given, wanted = np.asarray(predictions, dtype=float), np.asarray(labels, dtype=float)
-    names = np.asarray(strata, dtype=object)
-    codes, size = codes_of(cases)
     used = {name: share for name, share in shares.items() if share > 0}
-    parts = [
-        part_of(wanted[names == name], given[names == name], codes[names == name], size, f"stratum {name!r}")
-        for name in used
-    ]
+    parts = _parts(labels, predictions, strata, cases, {name: f"stratum {name!r}" for name in used})
     found = _combine(parts, list(used.values()), labels_random, confidence, "weighted to the target, ")
     if found.n_labelled_cases >= FEW_CASES:
         return found
@@ -253,13 +243,8 @@ def powered_means(
     labels_random: bool = False,
 ) -> PoweredMeans:
     """The clinicians' mean of every group in `order`, each with its own λ; see `estimate_mean`."""
-    given, wanted = np.asarray(predictions, dtype=float), np.asarray(labels, dtype=float)
-    names = np.asarray(groups, dtype=object)
-    codes, size = codes_of(cases)
-    parts = [
-        part_of(wanted[names == name], given[names == name], codes[names == name], size, f"{name}")
-        for name in order
-    ]
+    parts = _parts(labels, predictions, groups, cases, {name: name for name in order})
+    size = len(parts[0].label)
     values, errors = np.empty(len(parts)), np.zeros((size + len(parts), len(parts)))
     for place, part in enumerate(parts):
         both = np.vstack([part.jury + part.rest, [part.borrowed, 0.0]])
@@ -273,6 +258,19 @@ def powered_means(
     fewest = min(int(part.labelled_cases.sum()) for part in parts)
     cautions = warnings_of(parts, labels_random or not any(part.n_unlabelled for part in parts), fewest, 1.0)
     return PoweredMeans(values, errors, tuple(part.n_labelled for part in parts), fewest, cautions)
+
+
+def _parts(
+    labels: ArrayLike, predictions: ArrayLike, groups: Sequence[str], cases: Cases, whose: Mapping[str, str]
+) -> list[Part]:
+    """A part for each of these groups, by what messages call it."""
+    given, wanted = np.asarray(predictions, dtype=float), np.asarray(labels, dtype=float)
+    names = np.asarray(groups, dtype=object)
+    codes, size = codes_of(cases)
+    return [
+        part_of(wanted[names == name], given[names == name], codes[names == name], size, what)
+        for name, what in whose.items()
+    ]
 
 
 def _combine(
