@@ -10,6 +10,7 @@ import numpy as np
 from medjury.analysis.calibration._cross_fit import OutOfFold, cross_fit
 from medjury.analysis.calibration._maps import FOLDS, Method, case_folds, check_confidence
 from medjury.analysis.calibration._part import (
+    Marks,
     Part,
     Unit,
     instrument_grades,
@@ -204,18 +205,19 @@ def _jury_of_calibrated(
             f"dimension {part.dimension!r}: {left_out} units lack the score of a judge; the mean of "
             "calibrated judges leaves them out, the jury's own score keeps them"
         )
-    calibrated = mean_of_raters(np.column_stack([pairs.calibrated for pairs in judges.values()]))
     first = next(iter(judges.values()))
-    pairs = OutOfFold(
-        np.where(complete, own, np.nan),
-        np.where(complete, calibrated, np.nan),
-        part.labels,
-        part.cases,
-        first.fold,
-        first.in_sample,
-        first.how,
-    )
+    pairs = _mean_of(list(judges.values()), replace(first, scores=own), np.asarray(complete))
     return [ComparedScores(JURY_OF_CALIBRATED, part.dimension, part.grades, pairs)] if pairs.n else []
+
+
+def _mean_of(judges: Sequence[OutOfFold], own: OutOfFold, complete: Marks) -> OutOfFold:
+    """The jury's own scores and, after calibration, the mean of its judges', where these are complete."""
+    calibrated = mean_of_raters(np.column_stack([each.calibrated for each in judges]))
+    return replace(
+        own,
+        scores=np.where(complete, own.scores, np.nan),
+        calibrated=np.where(complete, calibrated, np.nan),
+    )
 
 
 def _follow(table: RatingTable, calibrations: Sequence[RaterCalibration]) -> list[ComparedScores]:
@@ -246,16 +248,8 @@ def _mean_of_calibrated(
             or any(each.pairs.cases.tolist() != units for each in judges)
         ):
             continue
-        scores, calibrated = (
-            np.column_stack([getattr(each.pairs, side) for each in judges])
-            for side in ("scores", "calibrated")
-        )
-        lost = np.isnan(scores).any(axis=1)
-        pairs = replace(
-            own.pairs,
-            scores=np.where(lost, np.nan, own.pairs.scores),
-            calibrated=np.where(lost, np.nan, mean_of_raters(calibrated)),
-        )
+        complete = ~np.isnan(np.column_stack([each.pairs.scores for each in judges])).any(axis=1)
+        pairs = _mean_of([each.pairs for each in judges], own.pairs, np.asarray(complete))
         if pairs.n:
             made.append(ComparedScores(JURY_OF_CALIBRATED, name, own.grades, pairs))
     return made
