@@ -15,7 +15,8 @@ import polars as pl
 import pytest
 
 from medjury.analysis.calibration import calibrate
-from medjury.analysis.ranking import AnswerScore, CriteriaScores, criteria_scores
+from medjury.analysis.ranking import criteria_scores
+from medjury.analysis.ranking._criteria_scores import AnswerScore, CriteriaScores
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case, Criterion, read_cases
 from medjury.store.ratings import KnownCases

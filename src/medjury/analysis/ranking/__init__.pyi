@@ -1,7 +1,5 @@
 from ._criteria_check import check_criteria as check_criteria
-from ._criteria_scores import AnswerScore as AnswerScore
 from ._criteria_scores import CriteriaRow as CriteriaRow
-from ._criteria_scores import CriteriaScores as CriteriaScores
 from ._criteria_scores import criteria_scores as criteria_scores
 from ._criteria_scores import score_of as score_of
 from ._rank import agreement_after as agreement_after
