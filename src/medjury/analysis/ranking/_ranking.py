@@ -145,19 +145,15 @@ class RankingAgreement(RankingRow):
     calibration: str = ""
 
     def as_dict(self) -> dict[str, Any]:
+        found = self.tau
         return {
-            "rater": self.rater,
-            "calibration": self.calibration,
-            "kendall_tau_b": self.tau.value,
-            "low": self.tau.low,
-            "high": self.tau.high,
+            **flat(self, "rater", "calibration"),
+            "kendall_tau_b": found.value,
+            "low": found.low,
+            "high": found.high,
             "systems": len(self.systems),
-            "concordant": self.concordant,
-            "discordant": self.discordant,
-            "tied": self.tied,
-            "n": self.tau.n,
-            "method": self.tau.method,
-            "reason": self.tau.reason,
+            **flat(self, "concordant", "discordant", "tied"),
+            **flat(found, "n", "method", "reason"),
         }
 
     def shown(self) -> dict[str, Printable]:
