@@ -110,8 +110,9 @@ def from_benchmark_scores(table: polars.DataFrame, *, missing: Missing) -> Syste
     systems, benchmarks = coded.names("system"), coded.names("benchmark")
     means = np.full((len(systems), len(benchmarks)), np.nan)
     means[coded.codes("system"), coded.codes("benchmark")] = table["score"].cast(pl.Float64).to_numpy()
-    unscored = [int(np.count_nonzero(~np.isfinite(row))) for row in means]
-    scores = SystemScores(systems, benchmarks, (), means, (), _counted(means), tuple(unscored), ())
+    known = np.isfinite(means)
+    counts, unscored = (tuple(each.sum(axis=1).tolist()) for each in (known, ~known))
+    scores = SystemScores(systems, benchmarks, (), means, (), counts, unscored, ())
     return complete(scores, missing)
 
 
@@ -263,10 +264,6 @@ def _refuse_absent_raters(scores: SystemScores) -> None:
                 f"the rater {scores.raters[rater]!r} has no score of {scores.systems[system]!r} on "
                 f"{block.benchmarks[benchmark]!r}, though others have. Name the raters that scored every system."
             )
-
-
-def _counted(means: Floats) -> tuple[int, ...]:
-    return tuple(int(np.count_nonzero(np.isfinite(row))) for row in means)
 
 
 # Benchmark scores: a table `system, benchmark, score`, one row each, or one per `item`.
