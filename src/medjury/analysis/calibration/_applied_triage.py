@@ -88,9 +88,10 @@ class AppliedTriage(Result[TriageRow]):
         """What the order promises, in words."""
         rule = self.rule
         if rule.cut is None:
+            were = "was" if rule.n_dangerous == 1 else "were"
             return (
-                f"Read all of them. Only {counted(rule.n_dangerous, 'labelled answer')} {_were(rule.n_dangerous)} "
-                f"dangerous: too few to say which priority {percent(rule.catch)} of them reach."
+                f"Read all of them. Only {counted(rule.n_dangerous, 'labelled answer')} {were} dangerous: too few "
+                f"to say which priority {percent(rule.catch)} of them reach."
             )
         return (
             f"Read {int(self.read.sum()):,} of {len(self.read):,}. A dangerous answer (the clinicians' score "
@@ -125,10 +126,6 @@ class AppliedTriage(Result[TriageRow]):
     @property
     def _estimates(self) -> dict[str, PredictionPowered]:
         return {"mean": self.mean, "share dangerous": self.dangerous}
-
-
-def _were(number: int) -> str:
-    return "was" if number == 1 else "were"
 
 
 def apply_triage(table: object, stored: StoredTriage, *, dimensions: Names | None = None) -> AppliedTriage:

@@ -113,10 +113,6 @@ class RatingMaker:
     name: str = ""
     missing: str = "the judge gave no score to calibrate"
 
-    def of_part(self, part: Part, scores: Floats) -> Iterator[Rating]:
-        rater = self.saved.rater
-        yield from self.of_units(part, scores, part.asked(rater), part.not_applicable(rater))
-
     def of_units(self, part: Part, scores: Floats, asked: Marks, skipped: Marks) -> Iterator[Rating]:
         units = units_of(part.grid)
         for place in np.flatnonzero(asked).tolist():
@@ -231,9 +227,9 @@ def apply_calibrations(
         maker = makers.setdefault(each.rater, RatingMaker(each, "jury" if jury else "judge", when))
         applied = each.apply(part.scores(each.rater), cases=part.cases)
         rows.append(applied)
-        values = (part.grid, applied.scores, part.not_applicable(each.rater))
-        known.setdefault(each.rater, {})[each.dimension] = values
-        made += maker.of_part(part, applied.scores)
+        skipped = part.not_applicable(each.rater)
+        known.setdefault(each.rater, {})[each.dimension] = (part.grid, applied.scores, skipped)
+        made += maker.of_units(part, applied.scores, part.asked(each.rater), skipped)
     notes: list[str] = []
     if with_jury:
         seated, notes = jury_of_calibrated(table, parts, known)
