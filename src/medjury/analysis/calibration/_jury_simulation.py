@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from math import isfinite
+from math import ceil, floor, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -411,7 +411,7 @@ def jury_figure(found: JurySimulation) -> Picture:
         max([*ends, found.wanted_loss]),
     )
     step = _step(high - low)
-    low, high = step * _floor(low / step), step * -_floor(-high / step)
+    low, high = step * floor(low / step), step * ceil(high / step)
 
     def x(share: float) -> float:
         return _LEFT + share * _WIDTH
@@ -510,7 +510,3 @@ def _legend() -> list[str]:
 
 def _step(span: float) -> float:
     return next((step for step in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2) if span / step <= 9), 0.5)
-
-
-def _floor(value: float) -> int:
-    return int(value // 1)
