@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from medjury.statistics import Floats
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,8 +13,21 @@ from medjury.analysis.agreement import correlation_statistics, difference_statis
 from medjury.analysis.calibration._cross_fit import CrossFitted, OutOfFold
 from medjury.analysis.calibration._maps import Calibrator, Cases, check_confidence
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Estimate, bootstrap, combined, new_figure, on_columns, replicates
+from medjury.statistics import (
+    Estimate,
+    Floats,
+    Read,
+    Statistics,
+    bootstrap,
+    combined,
+    new_figure,
+    on_columns,
+    replicates,
+)
 from medjury.tables import Grades
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 CHANGE_STATISTICS = ("offset", "absolute_offset", "rmse", "spearman", "kappa_quadratic")
 RESAMPLES = 2000
@@ -30,8 +36,6 @@ RESAMPLES = 2000
 _FEWEST = {"rmse": 50, "spearman": 50, "kappa_quadratic": 60}
 # These hang on the maps themselves, which all learned from the same labels.
 _STRETCHED = ("rmse", "kappa_quadratic")
-Read = Callable[[Floats], Mapping[str, Floats]]
-Statistics = Callable[[Floats], Read]
 
 
 @dataclass(frozen=True, slots=True)

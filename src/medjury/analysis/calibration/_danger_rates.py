@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from medjury.analysis.calibration._maps import Cases
+from medjury.analysis.calibration._part import Marks
 from medjury.statistics import Estimate, Floats, undefined
 
-Marks = NDArray[np.bool_]
 # Fewer labels of a class say nothing of the share of it.
 LEAST_LABELS = 5
 # With fewer labels of a class the intervals of Rogan and Gladen and of the plug-in held in 99 to 100 % of simulated

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from medjury.statistics import Floats
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +15,7 @@ from medjury.analysis.calibration._maps import Cases, check_confidence
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     Estimate,
+    Floats,
     Replicates,
     counted_share,
     joined,
@@ -28,6 +23,9 @@ from medjury.statistics import (
     on_columns,
     replicates,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FRACTIONS = tuple(round(0.05 * step, 2) for step in range(1, 20))
 # The share to review is searched among so many steps of equal size: to one part in a million.

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medjury.analysis.calibration._influence import influence_sizes
-from medjury.analysis.calibration._part import Part, judging_roles, jurors_of, jury_of, parts_of
+from medjury.analysis.calibration._part import Marks, Part, judging_roles, jurors_of, jury_of, parts_of
 from medjury.analysis.calibration._triage import triage
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats, Printable, Result, Row, effective_n
@@ -25,11 +25,9 @@ from medjury.tables import Names, People, RatingTable, rating_table
 # (Madow 1949, Ann Math Stat 20:333-354). Order and start come from SHA-256 of the seed and the names, and not from
 # a random number generator: anybody can draw again, in any language, in fifty years.
 
-Flags = NDArray[np.bool_]
-
 
 def inclusion_probabilities(
-    sizes: Floats, certain: Flags, count: float, *, floor: float = 0.0, costs: Floats | None = None
+    sizes: Floats, certain: Marks, count: float, *, floor: float = 0.0, costs: Floats | None = None
 ) -> Floats:
     """With which probability each unit is drawn: 1 where `certain`, else in proportion to its size, and at least
     `floor` times what plain random drawing of the rest would give. Their sum (that of π · cost, where a unit brings
@@ -64,7 +62,7 @@ def inclusion_probabilities(
 
 def draw(
     names: Sequence[str], probabilities: Floats, seed: int, rule: str
-) -> tuple[Flags, NDArray[np.int64]]:
+) -> tuple[Marks, NDArray[np.int64]]:
     """Which units come up, and each unit's place in the order of reading, which is random too, and another one."""
     order = np.array(sorted(range(len(names)), key=lambda place: _number(seed, "order", names[place])))
     start = int.from_bytes(_number(seed, "start", rule)[:8]) / 2.0**64
@@ -76,7 +74,7 @@ def draw(
     return chosen, places
 
 
-def systematic(probabilities: Floats, start: float) -> Flags:
+def systematic(probabilities: Floats, start: float) -> Marks:
     """Units whose stretch of the line holds start, start + 1, start + 2…: each has the length of its probability.
 
     >>> systematic(np.array([0.5, 0.25, 0.25, 1.0]), 0.6).tolist()
@@ -87,7 +85,7 @@ def systematic(probabilities: Floats, start: float) -> Flags:
     whole = np.rint(ends)
     ends = np.where(np.abs(ends - whole) < 1e-9, whole, ends)
     passed = np.ceil(ends - start)
-    found: Flags = passed[1:] > passed[:-1]
+    found: Marks = passed[1:] > passed[:-1]
     return found
 
 
@@ -332,7 +330,7 @@ def _groups(units: _Units, whole: Whole) -> tuple[list[str], NDArray[np.int64]]:
     return [str(name) for name in names], np.asarray(codes, dtype=np.int64)
 
 
-def _of_groups(units: _Units, groups: NDArray[np.int64], count: int) -> tuple[Floats, Flags, Floats]:
+def _of_groups(units: _Units, groups: NDArray[np.int64], count: int) -> tuple[Floats, Marks, Floats]:
     """Size of each group for what reading it costs, whether it is read in any case, and how many answers it has."""
     costs = np.bincount(groups, minlength=count).astype(np.float64)
     sure = np.bincount(groups, units.reasons != REST, minlength=count) > 0
@@ -344,7 +342,7 @@ def _rows(
     units: _Units,
     groups: NDArray[np.int64],
     probabilities: Floats,
-    chosen: Flags,
+    chosen: Marks,
     places: NDArray[np.int64],
     seed: int,
     rule: str,
