@@ -42,14 +42,6 @@ BEST_FIXED, _FIXED = "best fixed ", ("juror", "pair", "triple")
 _CURVE_POINTS, _CURVE_DRAWS, _CURVE_RESAMPLES = 14, 40, 1000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Halves:
-    """What a rule is found on, and what it is judged on."""
-
-    training: JuryTable
-    tested: JuryTable
-
-
 @dataclass(frozen=True, slots=True)
 class Effort:
     """How much is drawn: bootstrap resamples, draws of random escalation, and the seed of both; and the confidence
@@ -71,7 +63,8 @@ class _Asked:
 
 
 def held_out(
-    halves: Halves,
+    training: JuryTable,
+    tested: JuryTable,
     chosen: Candidate,
     wanted: Wanted,
     effort: Effort,
@@ -82,10 +75,10 @@ def held_out(
     warnings: tuple[str, ...],
     data_sha256: str,
 ) -> JurySimulation:
-    """Everything that is reported of a rule."""
-    tested, rule = halves.tested, chosen.rule
+    """Everything that is reported of a rule that was found on the training half."""
+    rule = chosen.rule
     doubt = doubts(tested, chosen.order, rule)
-    policies = _policies(halves, chosen, calls_made(doubt, rule.tolerance))
+    policies = _policies(training, tested, chosen, calls_made(doubt, rule.tolerance))
     scores = {name: each.scores for name, each in policies.items()}
     made = agreement_replicates(
         tested,
@@ -117,7 +110,7 @@ def held_out(
         over_pair=_over_pair(made, "", effort),
         over_pair_within=_over_pair(made, WITHIN, effort),
         stopped_after=tuple(int((calls == k).sum()) for k in range(1, len(chosen.order) + 1)),
-        n_training=_size(halves.training),
+        n_training=_size(training),
         n_tested=_size(tested),
         n_rules=tried,
         splits=splits,
@@ -145,19 +138,18 @@ def lost_at_random(
     return np.array(drawn)
 
 
-def _policies(halves: Halves, chosen: Candidate, calls: Calls) -> dict[str, _Asked]:
+def _policies(training: JuryTable, tested: JuryTable, chosen: Candidate, calls: Calls) -> dict[str, _Asked]:
     """The full jury, the rule, the fixed juries that were best on the other half, and the system alone."""
-    tested = halves.tested
     found = {FULL: _always(tested, tested.everybody)}
     found[ADAPTIVE] = _Asked(
         chosen.order, calls, scores_after(tested, chosen.order, calls, chosen.rule.minimum)
     )
     for size, word in enumerate(_FIXED, start=1):
         if size < len(tested.jurors):
-            found[BEST_FIXED + word] = _always(tested, best_fixed(halves.training, size))
+            found[BEST_FIXED + word] = _always(tested, best_fixed(training, size))
     if len(set(tested.systems.tolist())) > 1:
         nobody = np.zeros(len(tested.votes), dtype=np.int64)
-        found[SYSTEM] = _Asked((), nobody, _system_alone(halves))
+        found[SYSTEM] = _Asked((), nobody, _system_alone(training, tested))
     return found
 
 
@@ -266,15 +258,15 @@ def _fixed(table: JuryTable, wanted: Wanted) -> Iterator[SimulationRow]:
                 yield SimulationRow("fixed", "fixed jury", names, None, calls, cost, loss=lost)
 
 
-def _system_alone(halves: Halves) -> Floats:
+def _system_alone(training: JuryTable, tested: JuryTable) -> Floats:
     """A score that knows nothing but the system: the clinicians' mean grade of it on the other half."""
-    training, known = halves.training, {}
+    known = {}
     for system in set(training.systems.tolist()):
         labels = training.labels[training.systems == system]
         count = (~np.isnan(labels)).sum(axis=0)
         known[system] = np.where(count > 0, np.nansum(labels, axis=0) / np.maximum(count, 1), np.nan)
     nothing = np.full(len(training.dimensions), np.nan)
-    return np.stack([known.get(system, nothing) for system in halves.tested.systems.tolist()])
+    return np.stack([known.get(system, nothing) for system in tested.systems.tolist()])
 
 
 def _alike(full: Floats, found: Floats, threshold: float | None) -> float | None:

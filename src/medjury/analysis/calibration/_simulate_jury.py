@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from medjury.analysis.calibration._conformal import first_share
-from medjury.analysis.calibration._jury_held_out import Effort, Halves, held_out, lost_at_random, shares_spent
+from medjury.analysis.calibration._jury_held_out import Effort, held_out, lost_at_random, shares_spent
 from medjury.analysis.calibration._jury_search import (
     LOST,
     WITHIN,
@@ -105,10 +105,11 @@ def simulate_jury(
         return *choose(training, found, wanted, seed), len(found)
 
     seed = table.seed(seed)
-    halves = _halves(votes, seed)
-    best, shown, tried = search(halves.training, seed)
+    training, tested = _halves(votes, seed)
+    best, shown, tried = search(training, seed)
     return held_out(
-        halves,
+        training,
+        tested,
         best,
         wanted,
         Effort(table.resamples(resamples), draws, seed, confidence),
@@ -121,8 +122,7 @@ def simulate_jury(
 
 
 def _split(table: JuryTable, wanted: Wanted, search: _Search, seed: int) -> JurySplit:
-    halves = _halves(table, seed)
-    training, tested = halves.training, halves.tested
+    training, tested = _halves(table, seed)
     chosen, _, _ = search(training, seed)
     calls = calls_of(tested, chosen)
     policies = {
@@ -144,16 +144,17 @@ def _split(table: JuryTable, wanted: Wanted, search: _Search, seed: int) -> Jury
     )
 
 
-def _halves(table: JuryTable, seed: int) -> Halves:
+def _halves(table: JuryTable, seed: int) -> tuple[JuryTable, JuryTable]:
+    """What a rule is found on, and what it is judged on."""
     first = first_share(table.cases, 0.5, seed)
-    halves = Halves(table.where(first), table.where(~first))
-    fewest = min(len(set(half.cases.tolist())) for half in (halves.training, halves.tested))
+    halves = table.where(first), table.where(~first)
+    fewest = min(len(set(half.cases.tolist())) for half in halves)
     if fewest < _CASES_PER_HALF:
         raise MedjuryError(
             f"half of the labelled cases are {fewest}; a rule needs {_CASES_PER_HALF} or more to be found on, and "
             "as many to be tested on"
         )
-    for half in (halves.training, halves.tested):
+    for half in halves:
         _require_spread(half, half.labels, f"the clinicians (seed {seed})")
         _require_spread(half, fixed_scores(half, half.everybody), f"the full jury (seed {seed})")
     return halves
