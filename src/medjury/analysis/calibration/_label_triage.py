@@ -97,28 +97,20 @@ def label_triage(
 ) -> tuple[LabelTriage, ...]:
     """Every label of the cases, on the jury's scores with low as the dangerous end."""
     names = sorted({name for own in labels.values() for name in own})
-    items, clusters, score = _by_case(part, jury)
     effort = {"resamples": resamples, "seed": seed, "confidence": confidence}
-    return tuple(
-        replace(
-            _one(name, items, clusters, score, labels, part.scale, catch=catch, effort=effort),
-            by_system=_by_system(part, jury, name, labels),
-        )
-        for name in names
-    )
+    return tuple(_one(name, part, jury, labels, catch=catch, effort=effort) for name in names)
 
 
 def _one(
     label: str,
-    items: list[str],
-    clusters: list[str],
-    score: Floats,
+    part: Part,
+    jury: str,
     labels: Mapping[str, Mapping[str, int]],
-    scale: tuple[float, float],
     *,
     catch: float,
     effort: dict[str, Any],
 ) -> LabelTriage:
+    items, clusters, score = _by_case(part, jury)
     known = np.array([label in labels.get(item, {}) for item in items], dtype=bool)
     given = np.array([labels.get(item, {}).get(label, 0) for item in items], dtype=np.int64)
     here, truth = score[known], given[known] == 1
@@ -139,13 +131,14 @@ def _one(
             here,
             truth.astype(float),
             cases=[item for item, kept in zip(items, known, strict=True) if kept],
-            at=np.linspace(*scale, 41).tolist(),
+            at=np.linspace(*part.scale, 41).tolist(),
             confidence=effort["confidence"],
         )
     except MedjuryError as error:
         why = why or str(error)
-    spreads = _spreads(here, truth)
-    return LabelTriage(label, int(known.sum()), int(truth.sum()), catch, spreads, review, probability, why)
+    counts, spreads = (int(known.sum()), int(truth.sum())), _spreads(here, truth)
+    by_system = _by_system(part, jury, label, labels)
+    return LabelTriage(label, *counts, catch, spreads, review, probability, why, by_system)
 
 
 def _by_system(
