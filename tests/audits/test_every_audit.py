@@ -74,6 +74,12 @@ def test_texts_and_groups_come_from_the_cases_in_one_pass() -> None:
     assert {row.group for row in found.audits[1].rows} == {"sex: f − m"}
 
 
+@pytest.mark.parametrize("name", ["errors", "groups"])
+def test_a_group_that_nothing_has_is_refused_and_not_left_out(name: str) -> None:
+    with pytest.raises(MedjuryError, match="there is no column 'sxe'"):
+        audit(judged(cases=30), audits=name, groups=["sxe"], resamples=60)
+
+
 def test_two_sexes_of_one_case_are_refused() -> None:
     cases = [
         Case(id="case 1", system=system, metadata={"sex": sex}) for system, sex in (("a", "f"), ("b", "m"))

@@ -28,7 +28,9 @@ def table(
     if patients:
         number = pl.col("item").str.slice(5).cast(pl.Int64) // patients
         frame = frame.with_columns(patient=number.cast(pl.String))
-    return with_rules(rating_table(frame, scale=scale), GateRules(**rules))
+    return with_rules(
+        rating_table(frame, scale=scale), GateRules(**{"severe_dimensions": ("accuracy",), **rules})
+    )
 
 
 def changes(first: RatingTable, second: RatingTable, **settings: Any) -> list[tuple[Any, ...]]:
@@ -160,6 +162,16 @@ def test_severe_errors_are_compared_on_the_dangerous_answers_that_both_scored() 
         for row in both.rows
         if "severe" in row.what
     ] == [("rate of severe errors", "0 of 16", "2 of 16", 0.125)]
+
+
+def test_where_no_danger_is_claimed_no_severe_errors_are_compared() -> None:
+    one, two = (
+        table({"clinician a": ANNA, "jury": scores}, severe_dimensions=())
+        for scores in (ANNA, [4] * len(ANNA))
+    )
+    found = compared(one, two)
+    assert not [row for row in found.rows if "severe" in row.what] and found.rows
+    assert not [each for each in found.warnings if "dangerous" in each]
 
 
 def test_the_least_gap_of_a_severe_error_is_an_error_and_less_is_none() -> None:

@@ -284,7 +284,7 @@ def changes_of(
 
 def _silent_on_danger(side: Side, dimension: Measured, aside: Sequence[str]) -> tuple[int, int]:
     """Of the held-out answers that clinicians called dangerous, how many the jury left without a score, and all."""
-    limits, jury = dimension.danger(side.table.rules), side.roles.jury
+    limits, jury = dimension.claimed_danger(side.table.rules), side.roles.jury
     if limits is None or not jury:
         return 0, 0
     grid = side.table.grid(dimension.name, side.roles)
@@ -317,7 +317,7 @@ def _graded(
     kappa = kappa_statistics(grades.values, ["quadratic"])
     made = drawing(grades.grade(rows[:, :3]), _both(kappa), clusters)
     found = [drawing.change(made, dimension.label, "weighted kappa with clinicians", "kappa_quadratic")]
-    limits = dimension.danger(table.rules)
+    limits = dimension.claimed_danger(table.rules)
     turned = np.column_stack([dimension.oriented(rows[:, :2]), rows[:, 3]])
     dangerous = turned[:, 2] <= (-np.inf if limits is None else limits[0] + 1e-9)
     if limits is not None and dangerous.any():

@@ -123,7 +123,11 @@ def audit(
         return group_differences(table, given, bands=bands, smallest=smallest, adjustment=adjustment, **asked)
 
     def make_errors() -> Audit:
-        given = {name: None if name in table.rows.columns else values.get(name, {}) for name in groups}
+        given = {name: None if name in table.rows.columns else values.get(name) for name in groups}
+        if missing := [name for name in groups if name not in table.rows.columns and given[name] is None]:
+            raise MedjuryError(
+                f"there is no column {missing[0]!r} to explain errors by, and no case states it."
+            )
         return error_model(table, features, groups=given, adjustment=adjustment, **asked)
 
     def make_drift() -> Audit:

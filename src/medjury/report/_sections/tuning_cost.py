@@ -76,15 +76,19 @@ def _by_size(tuned: Mapping[str, Mapping[str, Any]], gains: Mapping[str, Estimat
         if len(found) < 2:
             continue
         words = "; ".join(f"{size:,.0f} labelled cases: {shown(found[size])}" for size in sorted(found))
-        short = [size for size, gain in found.items() if (gain.low or 0.0) <= 0]
-        better = [size for size in found if size > max(short, default=-1.0)]
-        word = (
-            f"it beat the plain judge from {min(better):,.0f} labelled cases on"
-            if better
-            else "it was not shown to beat the plain judge"
-        )
-        lines.append(f"{way}, gain by labelled cases: {words}: {word}.")
+        lines.append(f"{way}, gain by labelled cases: {words}: {_beat(found, 'judge')}.")
     return lines
+
+
+def _beat(gains: Mapping[float, Estimate], plain: str) -> str:
+    """From how many labelled cases on the gain is shown, at every larger number too."""
+    short = [size for size, gain in gains.items() if (gain.low or 0.0) <= 0]
+    better = [size for size in gains if size > max(short, default=-1.0)]
+    if len(short) == len(gains):
+        return f"it was not shown to beat the plain {plain}"
+    if not better:
+        return f"it beat the plain {plain} with fewer labelled cases, and not with the most"
+    return f"it beat the plain {plain} from {min(better):,.0f} labelled cases on"
 
 
 def _curve(name: str, facts: Mapping[str, Any]) -> list[str]:
@@ -95,14 +99,8 @@ def _curve(name: str, facts: Mapping[str, Any]) -> list[str]:
     words = "; ".join(
         f"{_number(each.get('labels')):,.0f} labelled cases: {shown(_estimate(each))}" for each in points
     )
-    beats = [each for each in points if (_estimate(each).low or 0.0) > 0]
-    fewest = min((_number(each.get("labels")) for each in beats), default=None)
-    word = (
-        "it was not shown to beat the plain prompt"
-        if fewest is None
-        else f"it beat the plain prompt from {fewest:,.0f} labelled cases on"
-    )
-    return [f"{name}, gain by labelled cases: {words}: {word}."]
+    gains = {_number(each.get("labels")): _estimate(each) for each in points}
+    return [f"{name}, gain by labelled cases: {words}: {_beat(gains, 'prompt')}."]
 
 
 def _estimate(point: Mapping[str, Any]) -> Estimate:
