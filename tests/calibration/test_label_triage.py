@@ -6,6 +6,8 @@ import contextlib
 import io
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import polars as pl
@@ -87,7 +89,10 @@ def test_a_label_that_every_case_has_is_told_and_not_drawn(tmp_path: Path) -> No
 
 
 def test_a_lower_end_of_0_is_drawn_as_0() -> None:
-    from medjury.report._sections.triage import _end
+    from medjury.report._sections.triage import _draw_caught
 
-    found = Estimate(0.1, 0.0, 0.3, 10, "counted")
-    assert (_end(found, found.low), _end(found, None)) == (0.0, 0.1)
+    caught = (Estimate(0.1, 0.0, 0.3, 10, "counted"), Estimate(0.2, None, None, 10, "no interval"))
+    axes = Mock()
+    _draw_caught(axes, SimpleNamespace(reviewed=(0.5, 1.0), caught=caught), "red")
+    assert axes.area.call_args.args == ([50.0, 100.0], [0.0, 20.0], [30.0, 20.0], "red")
+    assert axes.line.call_args.args == ([0, 50.0, 100.0, 100], [0, 10.0, 20.0, 100], "red")
