@@ -19,7 +19,9 @@ from io import BytesIO
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-RECIPES = ("conversations", "criteria", "diagnosis-jury", "econsult", "medhelm-jury", "pairs", "pdsqi9", "transcripts")
+RECIPES = (
+    "conversations", "criteria", "diagnosis-jury", "econsult", "medhelm-jury", "pairs", "pdsqi9", "transcripts",
+)  # fmt: skip
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*(?:e[-+]?\d+)?")
 # What differs between two runs of the same code: moments, in a column or in a sentence.
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?")
