@@ -192,6 +192,27 @@ def test_fewer_than_ten_such_pairs_have_no_interval() -> None:
     assert "no interval: 9 pairs of raters are too few" in found.method
 
 
+@pytest.mark.simulation
+@pytest.mark.parametrize(("shared", "average", "held"), [(5, 0.60, 0.79), (8, 0.73, 0.90)])
+def test_with_few_shared_items_the_mean_is_too_low_and_the_interval_is_of_the_true_value(
+    shared: int, average: float, held: float
+) -> None:
+    """What the page of the recipe medhelm-jury says of twelve pairs whose true ICC is 0.80."""
+    generator = np.random.default_rng(shared)
+    found = []
+    for _ in range(400):
+        table = np.full((12 * shared, 24), np.nan)
+        for pair in range(12):
+            truth = generator.normal(size=(shared, 1))
+            rows, columns = slice(shared * pair, shared * (pair + 1)), slice(2 * pair, 2 * pair + 2)
+            table[rows, columns] = sqrt(2 / 3) * truth + sqrt(1 / 3) * generator.normal(size=(shared, 2))
+        found.append(mean_icc_3_k_z(table))
+    mean = np.mean([each.value for each in found])
+    assert mean == pytest.approx(average, abs=0.03)
+    assert np.mean([each.low <= 0.80 <= each.high for each in found]) == pytest.approx(0.97, abs=0.025)
+    assert np.mean([each.low <= mean <= each.high for each in found]) == pytest.approx(held, abs=0.05)
+
+
 @pytest.mark.parametrize("raters", [2, 3, 5])
 @pytest.mark.parametrize("skipped", [0.0, 0.3])
 def test_every_resample_of_single_raters_is_what_z_scores_by_hand_give(raters: int, skipped: float) -> None:

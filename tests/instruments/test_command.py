@@ -26,6 +26,9 @@ def test_show_prints_every_word(name: str, capsys: pytest.CaptureFixture[str]) -
     for dimension in instrument.dimensions:
         for words in (dimension.definition, *dimension.grades.values()):
             assert " ".join(words.split()) in shown
+    for example in instrument.examples:
+        for text in (*example.inputs.values(), example.explanation):
+            assert " ".join(text.split()) in shown
     for text in (instrument.instructions, instrument.citation, instrument.notes):
         assert " ".join(text.split()) in shown
 

@@ -40,8 +40,15 @@ def _lines(instrument: Instrument) -> Iterator[str]:
     if instrument.parameters:
         yield "\nParameters"
         yield from (f"  {name}: {value}" for name, value in instrument.parameters.items())
-    if instrument.examples:
-        yield f"\nWorked examples: {len(instrument.examples)}"
+    for place, example in enumerate(instrument.examples, 1):
+        yield f"\nWorked example {place} of {len(instrument.examples)}"
+        yield from (_wrap(f"{name}: {text}", "  ") for name, text in example.inputs.items())
+        scores = (
+            f"{name} {'not applicable' if score is None else score}" for name, score in example.scores.items()
+        )
+        yield _wrap(f"Grades: {', '.join(scores)}", "  ")
+        if example.explanation:
+            yield _wrap(f"Why: {example.explanation}", "  ")
     if instrument.notes:
         yield "\n" + _wrap(f"Note: {instrument.notes}", "")
 
@@ -59,4 +66,6 @@ def _dimension(dimension: Dimension) -> Iterator[str]:
 
 
 def _wrap(text: str, indent: str) -> str:
-    return textwrap.fill(text, _WIDTH, initial_indent=indent, subsequent_indent=indent + "  ")
+    return textwrap.fill(
+        text, _WIDTH, initial_indent=indent, subsequent_indent=indent + "  ", break_on_hyphens=False
+    )
