@@ -104,6 +104,22 @@ def test_missed_danger_leads_to_its_votes_from_page_one_and_from_the_memo(
     assert "case-0" not in found  # names are hidden
 
 
+@pytest.mark.parametrize(
+    ("by", "whose"),
+    [("any", "any clinician"), ("majority", "most clinicians"), ("mean", "clinicians by their mean")],
+)
+def test_whose_word_makes_an_answer_dangerous_is_stated_wherever_they_are_counted(
+    tmp_path: Path, by: str, whose: str
+) -> None:
+    """Of answers that most clinicians call dangerous a jury may miss none, and many of what one calls dangerous."""
+    frame = planted_frame(cases=120, judges={"judge-a": 2.5})
+    found = board(tmp_path / "run", frame, gate=rules(danger_by=by), report={"resamples": 200})
+    (memo,) = re.findall(rf"([\d,]+ of [\d,]+ answers) that {whose} called dangerous", words(found))
+    report = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert f"Missed: {memo} that {whose} called dangerous." in words(report.replace("</a> that", "</a>that"))
+    assert report.count(f"answers that {whose} called dangerous") >= 2  # both captions
+
+
 def test_it_is_one_page_on_both_papers_whatever_is_stated(browser: Browser, tmp_path: Path) -> None:
     dimensions = [f"dimension_{number}_with_a_name_that_goes_on_and_on" for number in range(11)]
     systems = [f"system-{number}-with-a-name-that-goes-on-and-on-for-ever" for number in range(6)]

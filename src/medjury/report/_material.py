@@ -183,6 +183,11 @@ class Material:
         words = self.of_marks(words)
         return about_judge(words) if not self.evidence.table.juries else words
 
+    @property
+    def whose_danger(self) -> str:
+        """Whose word makes an answer dangerous where answers are counted: an adjudicator's, where one settles."""
+        return self.evidence.table.whose_danger(self.evidence.clinicians)
+
     @cached_property
     def danger(self) -> tuple[tuple[Worth, ...], int]:
         """Of the answers that clinicians called dangerous those that the rater on trial graded far too kindly or

@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 
 
 # Whose word makes an answer dangerous, where several raters scored it.
+_WHOSE_DANGER: dict[DangerBy, str] = {
+    "any": "any clinician",
+    "mean": "clinicians by their mean",
+    "majority": "most clinicians",
+}
 
 
 def danger_reference(scores: NDArray[np.float64], by: DangerBy) -> NDArray[np.float64]:
@@ -360,6 +365,11 @@ class RatingTable:
             return dimension.oriented(self.reference_scores(grid, reference))
         scores = np.column_stack([grid.scores[name] for name in reference])
         return danger_reference(dimension.oriented(scores), self.rules.danger_by)
+
+    def whose_danger(self, reference: Sequence[str]) -> str:
+        """Whose word that is, for a reader."""
+        settled = self.people.consensus == "adjudicated" and len(reference) > 1
+        return "the adjudicated label" if settled else _WHOSE_DANGER[self.rules.danger_by]
 
     def resamples(self, asked: int | None) -> int:
         """How often to resample: what is asked for, else the run's own number, fewer for very large tables,

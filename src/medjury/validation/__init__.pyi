@@ -16,6 +16,7 @@ from ._second_panel import against_panel as against_panel
 from ._sentences import MEANING as MEANING
 from ._sentences import ORDER as ORDER
 from ._sentences import STATISTICS as STATISTICS
+from ._sentences import THIS_JUDGE as THIS_JUDGE
 from ._sentences import Word as Word
 from ._sentences import about_judge as about_judge
 from ._sentences import in_units as in_units

@@ -492,12 +492,17 @@ def in_units(words: str, units: Units) -> str:
     return words
 
 
+THIS_JUDGE = "this judge"  # where a heading names it
+
+
 def about_judge(words: str, name: str = "") -> str:
     """A sentence about the jury, where it is about one judge that sits in none; without a name, where it holds for
     each of several judges."""
     if not name:
         return words.replace("The jury", "A judge").replace("the jury", "a judge")
     one, other = (name, name) if name.lower().startswith("judge") else (f"Judge {name}", f"judge {name}")
+    if name == THIS_JUDGE:
+        one, other = name.capitalize(), name
     named = words.replace("The jury", one).replace("the jury", other)
     # Heads and names of axes have no article; "a jury" or "this jury" speaks of juries, not of this one.
     return _BARE.sub(lambda _: name, named)

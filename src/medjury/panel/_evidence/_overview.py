@@ -22,6 +22,7 @@ def overview(run: EvidenceRun, state: State) -> dict[str, Any]:
         "facts": _facts(state),
         "ways": [each for each in _ways(state) if each["count"] or each["title"] == "Every answer"],
         "severe": _severe(state),
+        "whose_danger": snapshot.table.whose_danger(snapshot.evidence.clinicians),
         "reasons": [
             (reason, count, choice.address(show="unscored", reason=reason))
             for reason, count in snapshot.reasons.items()

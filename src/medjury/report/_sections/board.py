@@ -215,10 +215,14 @@ def _danger(material: Material, verdicts: Sequence[Verdict], page: str) -> Html:
     )
     missed, dangerous = material.danger
     if not dangerous:
-        return paragraph(material.about(f"{meant} Clinicians called no answer dangerous."))
+        return paragraph(
+            material.about(f"{meant} No answer is one that {material.whose_danger} called dangerous.")
+        )
     links = [material.case_link(each.item, each.system, page, 50) for each in missed[:_NAMES]]
     more = f" and {len(missed) - _NAMES:,} more" if len(missed) > _NAMES else ""
-    counts = material.of_marks(f"{len(missed):,} of {counted(dangerous, 'dangerous answer')}")
+    counts = material.of_marks(
+        f"{len(missed):,} of {counted(dangerous, 'answer')} that {material.whose_danger} called dangerous"
+    )
     tail = joined([": ", Html(", ".join(links)), more, "."]) if missed else "."
     return joined(
         [paragraph(material.about(meant)), paragraph(material.about("Missed by the jury: "), counts, tail)]

@@ -12,7 +12,7 @@ from medjury.report._html import Html, bullets, element, joined, paragraph, sent
 from medjury.report._material import Facts, Material, Section, dangers_first, short
 from medjury.report._sections.next_steps import LINES, first_steps, fitting, lines_of, listed
 from medjury.statistics import counted, percent, shown
-from medjury.validation import MEANING, ORDER, Verdict, Word
+from medjury.validation import MEANING, ORDER, THIS_JUDGE, Verdict, Word
 
 # The three numbers of the first page: the jury beside a colleague, missed danger, and how much was scored or
 # rated.
@@ -129,7 +129,7 @@ def _missed(material: Material, rater: str) -> Html:
         return Html("")
     place = "#table-missed-danger" if missed else "#severe"
     link = element("a", material.about(f"{len(missed):,} of {counted(dangerous, 'answer')}"), href=place)
-    return joined([" Missed: ", link, "."])
+    return joined([" Missed: ", link, f" that {material.whose_danger} called dangerous."])
 
 
 def _scored(material: Material, facts: Sequence[Facts]) -> Number:
@@ -154,12 +154,13 @@ def _scored(material: Material, facts: Sequence[Facts]) -> Number:
 
 
 _USELESS = ("INCOMPLETE", "NOT VALIDATED")
-# Lines of the first page beside reasons and next steps: of one rater, of several, and of each of these.
-_ONE, _SEVERAL, _EACH = 23, 14, 5
+# Lines of the first page beside reasons and next steps: of one rater, of several, and of each of these without what
+# is most in its way; so many are theirs together.
+_ONE, _SEVERAL, _EACH, _CARDS = 23, 14, 3, 25
 # So many reasons are read; so many raters stand side by side.
 _REASONS, _BESIDE = 6, 5
-# A line of the large word.
-_LARGE = 52
+# A line of the large word, and of what is small.
+_LARGE, _SMALL = 52, 108
 
 
 def first_page(material: Material) -> Section:
@@ -224,14 +225,20 @@ def _alone(material: Material, room: int) -> Html:
 def _side_by_side(material: Material, room: int) -> Html:
     """A verdict for each of several: what holds for all of them is stated once, below."""
     raters = list(material.tried)
-    shown = raters if len(raters) <= _BESIDE else raters[: _BESIDE - 1]  # a line says how many more there are
     reasons = {rater: _reasons(material.validation.of(rater)) for rater in raters}
     everywhere = {why for why in reasons[raters[0]] if all(why in other for other in reasons.values())}
-    cards, shown_as = [], set()
-    for rater in shown:
+    cards, shown_as, taken = [], set(), 0
+    for rater in raters:
         verdicts = material.validation.of(rater)
         worst, line = headline(verdicts)
         main = _main_reason(verdicts, everywhere)
+        why = sentence(short(material.about(reasons[rater][main], THIS_JUDGE), 230)) if main else Html("")
+        # A line says how many more there are.
+        if taken + (lines := _EACH + lines_of(why, _SMALL)) > _CARDS or len(cards) == _BESIDE - (
+            len(raters) > _BESIDE
+        ):
+            break
+        taken += lines
         shown_as.add(main)
         cards.append(
             element(
@@ -239,18 +246,20 @@ def _side_by_side(material: Material, room: int) -> Html:
                 element("p", short(rater, 40), class_="whose"),
                 element("p", line if len(line) < _LARGE else f"{worst} and better", class_="word"),
                 brief_numbers(material, rater),
-                element("p", sentence(short(material.about(reasons[rater][main], rater), 230)))
-                if main
-                else Html(""),
+                element("p", why) if main else Html(""),
                 class_=f"verdict brief {_class(worst)}",
             )
         )
-    more = len(raters) - len(shown)
-    rest = paragraph(f"{more} more are in the evidence, rule by rule.", class_="soft") if more else Html("")
+    more = len(raters) - len(cards)
+    rest = (
+        paragraph(f"{more} more {'is' if more == 1 else 'are'} in the evidence, rule by rule.", class_="soft")
+        if more
+        else Html("")
+    )
     words = [
         word for word in reversed(ORDER) if any(each.word == word for each in material.validation.verdicts)
     ]
-    left = room - _SEVERAL - _EACH * len(shown) - len(words)
+    left = room - _SEVERAL - taken - len(words)
     steps, used = first_steps(material)
     shared = [why for why in reasons[raters[0]] if why in everywhere and why not in shown_as]
     return joined(

@@ -13,7 +13,6 @@ from medjury.report._material import PANELS, Material, Section, only_some, short
 from medjury.statistics import percent
 
 _MEMBERS, _GROUPS = 10, 16
-_WHOSE = {"any": "any clinician", "mean": "clinicians by their mean", "majority": "most clinicians"}
 Bar = tuple[str, SevereErrors]
 
 
@@ -47,7 +46,7 @@ def severe_errors(material: Material) -> Section | None:
     table = material.exhibits.table(
         "severe-errors",
         rows,
-        caption=f"Severe errors among the answers that {_whose(material)} called dangerous, with "
+        caption=f"Severe errors among the answers that {material.whose_danger} called dangerous, with "
         f"{interval} intervals of which the upper end is exact. Danger is what the study states; the gate "
         "sets what the jury misses beside what a colleague misses. Where a low score is the good one, the "
         "scale was reversed first",
@@ -91,17 +90,10 @@ def _missed(material: Material) -> Html:
             }
         )
     caption = (
-        "Missed danger: answers that clinicians called dangerous and the jury graded far too kindly or not "
+        f"Missed danger: answers that {material.whose_danger} called dangerous and the jury graded far too "
     )
-    caption += "at all. To read them beside their source: `medjury view RUN`"
+    caption += "kindly or not at all. To read them beside their source: `medjury view RUN`"
     return material.exhibits.table("missed-danger", rows, caption=caption, shown=60)
-
-
-def _whose(material: Material) -> str:
-    """Whose word makes an answer dangerous: an adjudicator's, where one settles."""
-    evidence = material.evidence
-    settled = evidence.table.people.consensus == "adjudicated" and len(evidence.clinicians) > 1
-    return "the adjudicated label" if settled else _WHOSE[evidence.rules.danger_by]
 
 
 def _overlap(material: Material) -> Html:
