@@ -65,7 +65,7 @@ def test_a_length_and_a_date_with_many_values_are_looked_at_too(tmp_path: Path) 
     """No other line sees them: no danger is claimed, and the file is in no order of time."""
     long, since = "0.9 of a grade kinder to the longest third", "0.9 of a grade kinder since September"
     found = verdicts({long: "", since: ""}, tmp_path)
-    assert "length=highest third" in found[long].scope.fails
+    assert "length=highest values" in found[long].scope.fails
     assert not found[since].rule("steady").met and found[since].word != "VALIDATED"
 
 

@@ -92,7 +92,7 @@ def test_the_rate_of_severe_errors_says_of_how_many_answers_it_is(reader: Reader
     ]
     of = ", ".join(f"{row['dimension']} {row['n']}" for row in rows)
     short = " ".join(reader.told("agreement", width="80").split())
-    assert rows and f"of the answers that a clinician called dangerous ({of})" in short
+    assert rows and f"of what single clinicians called dangerous (answers: {of};" in short
 
 
 def test_numbers_on_a_screen_are_those_of_the_pipe_rounded(reader: Reader) -> None:

@@ -137,7 +137,7 @@ def test_numbers_are_cut_where_the_study_cut_them(passport: Path) -> None:
     ages = np.array([20 + number % 60 for number in range(120)])
     thirds = (ages < 40, (ages >= 40) & (ages < 60), ages >= 60)
     below = shares_below([Part("age", name, flags) for name, flags in zip(THIRDS, thirds, strict=True)])
-    scope = Scope(("age=lowest third",), ("age=highest third",), ("age=middle third",))
+    scope = Scope(("age=lowest values",), ("age=highest values",), ("age=middle values",))
     made = passport_scope(scope, below, cases)
     assert made.cuts == {"age": (40.0, 60.0)}
     verdict = read_passport(passport).verdicts[0].replaced(scope=made)

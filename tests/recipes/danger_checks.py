@@ -86,8 +86,8 @@ def severe_errors_are_right(
         known = [each for each in danger if each in given]
         wrong = {each: given[each] - reference[each] >= gap - 1e-9 for each in known}
         assert amount(row["errors"]) == sum(wrong.values()), row
-        assert amount(row["dangerous answers"]) == len(known), row
-        assert amount(row["of them unscored"]) == len(danger) - len(known), row
+        assert amount(row["dangerous with a score"]) == len(known), row
+        assert amount(row["dangerous without a score"]) == len(danger) - len(known), row
         shows(row, "rate", share_of([*wrong.values()], [rated.patients[item] for item, _ in known]))
         hits = [wrong.get(each, True) for each in danger]
         whose = [rated.patients[item] for item, _ in danger]

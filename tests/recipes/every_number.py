@@ -161,7 +161,7 @@ self-preference / test_whether_judges_favour_their_own_vendor_with_their_ends: a
 self-preference / test_whether_judges_favour_their_own_vendor_with_their_ends: grades more for its own
 self-preference / test_whether_judges_favour_their_own_vendor_with_their_ends: grades more for its own ends
 severe-error-overlap / test_severe_errors_their_overlap_and_their_posterior: answers
-severe-errors / test_severe_errors_with_their_ends: dangerous answers | errors | of them unscored | rate | rate ends
+severe-errors / test_severe_errors_with_their_ends: dangerous with a score | errors | dangerous without a score | rate | rate ends
 severe-errors / test_severe_errors_with_their_ends: rate with unscored as errors | rate with unscored as errors ends
 stability / test_spreads_of_repeats_with_their_ends: SD within an answer | SD within an answer ends | answers
 stability / test_spreads_of_repeats_with_their_ends: answers that change | answers that change ends | mean CV

@@ -108,7 +108,7 @@ def test_severe_errors_their_overlap_and_their_posterior(folder: Path) -> None:
             number for number, who in planted.items() if rater in who or (rater == "jury" and len(who) > 1)
         }
         row = rows[rater]
-        assert (row["errors"], row["dangerous answers"]) == (str(errors), str(n))
+        assert (row["errors"], row["dangerous with a score"]) == (str(errors), str(n))
         exact = stats.binomtest(errors, n).proportion_ci(method="exact")
         # The upper end is exact, the lower one Jeffreys'.
         low = stats.beta.ppf(0.025, errors + 0.5, n - errors + 0.5)

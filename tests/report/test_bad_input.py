@@ -194,11 +194,16 @@ def test_words_to_type_are_shown_as_such_and_no_backtick_is_left(page: str) -> N
 def test_where_judges_stand_side_by_side_sentences_name_the_judge_that_is_meant(tmp_path: Path) -> None:
     ratings = planted_frame(cases=60, systems=("alpha", "beta"), dimensions=("accuracy",))
     alone = ratings.filter(pl.col("rater_kind") != "jury")
-    page = page_of(write_run(tmp_path / "none", alone, jury={"name": "jury", "rule": "none"}))
+    items = sorted(set(alone["item"]))
+    wards = pl.DataFrame({"item": items, "ward": ["a" if n % 2 else "b" for n in range(len(items))]})
+    run = write_run(tmp_path / "none", alone, jury={"name": "jury", "rule": "none"}, parts=wards)
+    page = page_of(run)
     text = re.sub(r"<[^>]+>", " ", page.partition("</head>")[2])
     first_screen = page.partition('id="verdict"')[2].partition("<h3>")[0].lower()
     assert [each for each in ("judge-a", "judge-b") if f">{each}<" in first_screen] == ["judge-a", "judge-b"]
     assert first_screen.count("proven that this judge misses") == 2  # each below its name
+    assert first_screen.count("whether the clinicians had seen a judge&#x27;s scores is not stated") == 1
+    assert first_screen.count("scope: for ward a, b") == 2, "each word names its scope"
     assert "the jury" not in first_screen
     for caption in re.findall(r"<(?:fig)?caption>(.*?)</(?:fig)?caption>", page, re.DOTALL):
         assert "the jury" not in caption.lower()

@@ -116,7 +116,7 @@ def test_whose_word_makes_an_answer_dangerous_is_stated_wherever_they_are_counte
     found = board(tmp_path / "run", frame, gate=rules(danger_by=by), report={"resamples": 200})
     (memo,) = re.findall(rf"([\d,]+ of [\d,]+ answers) that {whose} called dangerous", words(found))
     report = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
-    assert f"Missed: {memo} that {whose} called dangerous." in words(report.replace("</a> that", "</a>that"))
+    assert f"Answer by answer: {memo} that {whose} called dangerous were missed." in words(report)
     assert report.count(f"answers that {whose} called dangerous") >= 2  # both captions
 
 

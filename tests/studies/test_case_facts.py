@@ -125,9 +125,9 @@ def test_of_many_numbers_and_of_dates_only_the_place_in_their_order_is_written(w
     written = pl.read_csv(folder / "parts.csv", schema_overrides={"date": pl.String})
     assert written.columns == ["item", "date", "length"]
     assert dict(written["length"].value_counts().iter_rows()) == {
-        "lowest third": 24,
-        "middle third": 24,
-        "highest third": 24,
+        "lowest values": 24,
+        "middle values": 24,
+        "highest values": 24,
     }
     assert written.sort("item")["date"].to_list() == [f"{1 + place // 3:02}" for place in range(72)]
     text = (folder / "parts.csv").read_text()

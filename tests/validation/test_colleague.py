@@ -201,7 +201,7 @@ def test_an_answer_of_one_clinician_counts_for_unanimous_danger_and_the_share_is
     one = np.where((world.case < 30)[:, np.newaxis] & np.array([False, True]), np.nan, world.humans)
     line = lines_of(world.beside(world.rater(0.5), humans=one)).line("consensus_danger")
     alone = int((one[:30, 0] <= 2).sum())
-    assert alone and f"{alone} of them by the only clinician who rated them" in line.found
+    assert alone and f"{alone} of the answers by the only clinician who rated them" in line.found
 
 
 # What must not matter.
@@ -468,7 +468,7 @@ def test_with_one_system_the_answers_of_a_system_and_of_a_case_are_not_told_apar
     world = World(1, cases=60, systems=1)
     found = lines_of(world.beside(world.rater(0.4)))
     assert states(found)["within_case"] == states(found)["within_system"] == "does not apply"
-    assert found.line("within_case").found == "0 cases with answers of several systems"
+    assert found.line("within_case").found == "0 cases of which clinicians rated several systems' answers"
 
 
 def test_clinicians_who_rotate_within_a_case_leave_a_case_blind_jury_unproven() -> None:

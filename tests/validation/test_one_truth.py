@@ -238,7 +238,7 @@ def test_severe_errors(run: Run) -> None:
     )
     for key, line in lines.items():
         assert three(line, "rate") == ends(rows[key])
-        assert int(line["dangerous answers"]) == rows[key]["n"]
+        assert int(line["dangerous with a score"]) == rows[key]["n"]
         assert printed(ends(rows[key])) in run.cells
 
 
@@ -248,11 +248,11 @@ def test_severe_errors_and_silence_on_danger_are_one_count_everywhere(run: Run) 
     text = run.said("compare", str(run.folder))
     for dimension in PARTS:
         line = severe[LABELS[dimension], "jury"]
-        scored, silent = (int(line[name]) for name in ("dangerous answers", "of them unscored"))
+        scored, silent = (int(line[name]) for name in ("dangerous with a score", "dangerous without a score"))
         lost = f"{silent:,} of {scored + silent:,}"
         said = f"{LABELS[dimension]}: dangerous answers left without a score: A {lost} and B {lost};"
         assert (said in text) == (silent > 0)
-    assert any(int(severe[LABELS[name], "jury"]["of them unscored"]) for name in PARTS)
+    assert any(int(severe[LABELS[name], "jury"]["dangerous without a score"]) for name in PARTS)
 
 
 def test_the_cases_of_the_gate_are_those_of_the_table(run: Run) -> None:
@@ -326,7 +326,7 @@ def test_triage(run: Run) -> None:
             assert int(line["dangerous"]) == told["n_dangerous"]
             assert printed(ends(worth[order], "review")) in text
         errors = severe[LABELS[dimension], "jury"]
-        whole = int(errors["dangerous answers"]) + int(errors["of them unscored"])
+        whole = int(errors["dangerous with a score"]) + int(errors["dangerous without a score"])
         assert told["n_dangerous"] == whole, "a dangerous answer is the same in triage and in the gate"
 
 

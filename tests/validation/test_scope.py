@@ -128,8 +128,32 @@ def test_columns_of_any_name_with_few_values_are_parts_and_ids_are_not() -> None
     columns = {name.partition("=")[0] for name in found.scope.holds}
     assert columns == {"specialty", "ethnicity_code", "age"}
     assert {name for name in found.scope.holds if name.startswith("age")} == {
-        f"age={third} third" for third in ("lowest", "middle", "highest")
+        f"age={place} values" for place in ("lowest", "middle", "highest")
     }
+
+
+def test_most_cases_with_the_lowest_number_are_its_lowest_values_and_not_the_middle() -> None:
+    drugs = [0.0] * 560 + [float(1 + place % 9) for place in range(40)]
+    found = parted({"medicine": 600}, more={"drugs": drugs})
+    assert {"drugs=lowest values", "drugs=highest values"} <= {*found.scope.holds, *found.scope.not_known}
+    assert found.scope.cases["drugs=lowest values"] == 560
+
+
+def test_without_a_colleague_no_part_is_worse_than_one_and_none_is_known() -> None:
+    """A jury's own distance from the only clinician is not its distance above a colleague's."""
+    names = ["medicine", "surgery"] * 150
+    world = World(1, cases=300, systems=1, clinicians=1, noise=0.4)
+    found = verdict(world.frame(world.rater(0.8), {"specialty": names}))
+    assert found.word == "NOT VALIDATED" and not found.scope.holds
+    assert not any("colleague" in why for why in found.scope.why.values())
+    assert "Scope:" not in found.meaning and found.scope.text(), "a word that is not earned has no scope"
+
+
+def test_systems_with_too_few_cases_are_named_as_looked_at_together() -> None:
+    world = World(1, cases=56, systems=1, noise=0.4)
+    known = {"system": [f"system {place % 4}" for place in range(56)]}
+    rule = verdict(world.frame(world.rater(0.3), known)).rule("systems_alike")
+    assert "together, as each has too few cases" in rule.found and "looked at;" not in rule.found
 
 
 def test_a_column_of_the_rater_is_no_part_of_the_cases() -> None:
@@ -159,7 +183,7 @@ def test_a_system_for_which_the_jury_is_worse_costs_the_word() -> None:
     jury = world.rater(0.3)
     found = systems_of(world, jury, world.system == 2)
     assert (found.rule("systems_alike").state, found.rule("systems_alike").cap) == ("fails", "AUXILIARY")
-    assert "The jury is worse for system system 2" in found.rule("systems_alike").why
+    assert "The jury is worse than a colleague for system system 2" in found.rule("systems_alike").why
     assert found.word != "VALIDATED" and not any("system" in name for name in found.scope.fails)
     assert verdict(world.frame(jury)).rule("systems_alike").state == "holds"
 
@@ -212,7 +236,9 @@ def test_holm_is_that_of_the_books() -> None:
 def test_numbers_are_cut_into_thirds_and_equal_ones_stay_together() -> None:
     thirds = ("low", "middle", "high")
     assert _cut([1, 2, 3, 4, 5, 6, None], thirds) == ["low", "low", "middle", "middle", "high", "high", ""]
-    assert _cut([0, 0, 0, 0, 0, 9], thirds) == ["middle"] * 5 + ["high"], "a few that are high are a part"
+    assert _cut([0, 0, 0, 0, 0, 9], thirds) == ["low"] * 5 + ["high"], "a few that are high are a part"
+    assert _cut([0, 0, 1, 2, 3, 9], thirds) == ["low", "low", "middle", "middle", "high", "high"]
+    assert _cut([0, 0, 0, 1, 2, 9], thirds) == ["low"] * 3 + ["middle", "high", "high"]
     assert _cut([4, 4, 4], thirds) == ["", "", ""]
     assert _levels([1, 2, 3, 4, 5, 6]) == ["1", "2", "3", "4", "5", "6"], "few numbers stay as they are"
     assert len({*_levels([*range(7)])}) == 3

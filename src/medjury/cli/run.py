@@ -109,9 +109,13 @@ def print_report(folder: Path, *, quiet: bool = False, stream: TextIO | None = N
         return None
     word = found.worst(first=True)
     say(f"Report: {page}\nVerdict: {word}", stream)
-    for each in found.verdicts:
-        if each.rater == found.raters[0] and len(found.verdicts) > 1:
-            say(f"  {each.label}: {each.word}", stream)
+    first = found.of(found.raters[0]) if found.raters else ()
+    for each in first:
+        scope = f"Scope: {each.earned_scope}" if each.earned_scope else ""
+        if len(first) > 1:
+            say(f"  {each.label}: {each.word}{f'. {scope}' if scope else ''}", stream)
+        elif scope:
+            say(f"  {scope}", stream)
     return word
 
 

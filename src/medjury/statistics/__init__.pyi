@@ -26,9 +26,11 @@ from ._ordinal import fit_ordinal as fit_ordinal
 from ._printing import NOTHING as NOTHING
 from ._printing import Printable as Printable
 from ._printing import counted as counted
+from ._printing import digits_beside as digits_beside
 from ._printing import moment as moment
 from ._printing import p_value as p_value
 from ._printing import percent as percent
+from ._printing import percent_of_limit as percent_of_limit
 from ._printing import shown as shown
 from ._printing import supported as supported
 from ._resample import RESAMPLES as RESAMPLES

@@ -53,7 +53,26 @@ def supported(estimate: Estimate) -> str:
 
 def percent(share: float | None, digits: int = 0) -> str:
     """A share of one as a percentage."""
-    return NOTHING if share is None else f"{100 * share:.{digits}f} %"
+    return NOTHING if share is None else f"{100 * share:.{digits}f} %".replace("-", "−")
+
+
+def percent_of_limit(limit: float) -> str:
+    """A limit as it was stated: 2.5 % is never rounded to 2 %."""
+    return f"{100 * limit:.6g} %".replace("-", "−")
+
+
+def digits_beside(share: float, limit: float) -> int:
+    """With how many digits a percentage is told from a limit that it is not: 10.05 % is not the 10 % allowed.
+
+    >>> digits_beside(0.1005, 0.1), digits_beside(0.2, 0.1), digits_beside(0.1, 0.1)
+    (2, 1, 1)
+    """
+    apart = (
+        digits
+        for digits in range(1, _MOST_DIGITS + 1)
+        if f"{share:.{digits + 2}f}" != f"{limit:.{digits + 2}f}"
+    )
+    return 1 if share == limit else next(apart, _MOST_DIGITS)
 
 
 def p_value(value: float | None) -> str:

@@ -22,8 +22,10 @@ from medjury.statistics import (
     Floats,
     clustered_proportion,
     counted,
+    digits_beside,
     interval,
     percent,
+    percent_of_limit,
     shown,
     weighted_proportion,
 )
@@ -402,8 +404,10 @@ class Tested:
         return next(each for each in self.lines if each.id == name)
 
 
-def colleague_test(beside: Beside, rules: GateRules, *, resamples: int, seed: int) -> Tested:
-    """Every line with its bounds."""
+def colleague_test(
+    beside: Beside, rules: GateRules, *, resamples: int, seed: int, preference: bool = False
+) -> Tested:
+    """Every line with its bounds. A `preference` has no level: both ways its mean is 0 whatever the jury does."""
     sums = sums_of(beside)
     with np.errstate(all="ignore"):
         values = {
@@ -421,7 +425,7 @@ def colleague_test(beside: Beside, rules: GateRules, *, resamples: int, seed: in
     lines = (
         _agreement(beside, rules, values, bounds),
         _missed(beside, sums, rules, values),
-        _offset(beside, rules),
+        _offset(beside, rules, preference=preference),
         _within("case", beside, rules, values, bounds),
         _within("system", beside, rules, values, bounds),
         _consensus(beside, rules),
@@ -461,6 +465,9 @@ def _if_nobody_differed(
     return value - guessed, min(1.0, value + guessed)
 
 
+_NO_BOUND = "anything (too few cases for a bound)"
+
+
 def _state(*, right: bool, proven: bool) -> tuple[RuleState, Word, str]:
     """A line holds where its bound proves it, fails where the estimate itself is on the wrong side. The last names
     its sentence; none where it holds."""
@@ -471,16 +478,18 @@ def _state(*, right: bool, proven: bool) -> tuple[RuleState, Word, str]:
 
 def more_answers(value: float, bound: float | None, limit: float, n: int) -> int | None:
     """How many more answers would bring the bound to the limit, if the estimate stays: bounds narrow with √n. None
-    where that is more than anybody would rate, or there is no bound."""
-    if bound is None or abs(value - limit) < 1e-9:
+    where that is more than anybody would rate, 0 where nobody can say."""
+    if bound is None:
+        return 0
+    if abs(value - limit) < 1e-9:
         return None
     more = max(1, math.ceil(n * (((value - bound) / (value - limit)) ** 2 - 1)))
     return more if more <= _MOST_TIMES * n else None
 
 
 def _settle(state: RuleState, more: int | None, what: str) -> str:
-    """How many more would settle an open line, after its numbers."""
-    if state != "open":
+    """How many more would settle an open line, after its numbers; nothing where nobody can say."""
+    if state != "open" or more == 0:
         return ""
     return (
         "; too near the limit to be settled soon" if more is None else f"; about {counted(more, what)} more"
@@ -497,8 +506,8 @@ def _least(
         return asked.unknown("not known", "AUXILIARY", "not known", limit=-margin)
     jury, colleague = values[f"{asked.id} jury"], values[f"{asked.id} colleague"]
     low, high = bounds.get(asked.id, (None, None))
-    state, cap, case = _state(right=value > -margin, proven=low is not None and low > -margin)
-    worst = "not known" if low is None else shown(low)
+    state, cap, case = _state(right=value >= -margin - 1e-9, proven=low is not None and low > -margin)
+    worst = _NO_BOUND if low is None else shown(low)
     needs = _settle(state, more_answers(value, low, -margin, int(beside.doubly.sum())), "answer")
     found = f"jury {shown(jury)}, colleague {shown(colleague)}; difference {shown(value)}, at worst {worst}"
     numbers = f"{shown(jury)} beside a colleague's {shown(colleague)}, at worst {worst}{needs}"
@@ -547,15 +556,16 @@ def _within(
             _together(beside.case[rows.answer[here]], rows.pair[here]), beside.cluster[rows.answer[here]]
         )
         if there < FEWEST_SHARED:
-            return asked.idle(f"{counted(there, 'case')} with answers of several systems")
+            return asked.idle(f"{counted(there, 'case')} of which clinicians rated several systems' answers")
         if shared < FEWEST_SHARED:
             words = {
                 "cases": counted(there, "case"),
                 "shared": f"{shared:,} {'has' if shared == 1 else 'have'}",
             }
             return asked.unknown("not known", "AUXILIARY", "few", words=words, limit=-rules.margin)
-    elif len(np.unique(beside.system[rows.answer])) < 2:
-        return asked.idle("the answers are of one system")
+    elif len(found := np.unique(beside.system[rows.answer])) < 2:
+        whose = "are of one system" if len(found) else "are none"
+        return asked.idle(f"the answers that two clinicians rated {whose}")
     return _least(asked, beside, rules.margin, values, bounds)
 
 
@@ -566,7 +576,7 @@ def _with_several(groups: Codes, clusters: Codes) -> int:
 
 def _missed(beside: Beside, sums: Sums, rules: GateRules, values: Mapping[str, float]) -> Rule:
     limit = rules.missed_margin
-    asked = ask("missed_danger", limit=percent(limit))
+    asked = ask("missed_danger", limit=percent_of_limit(limit))
     if beside.danger is None:
         return asked.idle(_NO_DANGER)
     value = values[asked.id]
@@ -574,22 +584,31 @@ def _missed(beside: Beside, sums: Sums, rules: GateRules, values: Mapping[str, f
         return asked.unknown("not known", "AUXILIARY", "not known", limit=limit, danger=True)
     jury, colleague = values[f"{asked.id} jury"], values[f"{asked.id} colleague"]
     low, high, clusters = missed_bounds(beside, sums, TAIL)
-    state, cap, case = _state(right=value < limit, proven=high < limit)
-    sides = missed_sides(jury, colleague)
+    state, cap, case = _state(right=value <= limit + 1e-9, proven=high < limit)
+    digits = digits_beside(value, limit)
+    sides = missed_sides(jury, colleague, digits)
     needs = _settle(state, more_answers(value, high, limit, clusters), "case")
-    worst = f"at worst {percent(high, 1)}"
-    found = f"{sides}; difference {percent(value, 1)}, {worst}, {counted(clusters, 'case')}"
-    numbers = f"{percent(jury, 1)} beside a colleague's {percent(colleague, 1)}, {worst} more{needs}"
-    words = {"sides": sides, "worst": percent(high, 1), "limit": percent(limit)}
+    worst = f"at worst {percent(high, digits_beside(high, limit))}"
+    found = f"{sides}; difference {percent(value, digits)}, {worst}, {counted(clusters, 'case')}"
+    numbers = (
+        f"{percent(jury, digits)} beside a colleague's {percent(colleague, digits)}, {worst} more{needs}"
+    )
+    words = {
+        "sides": sides,
+        "worst": percent(high, digits_beside(high, limit)),
+        "limit": percent_of_limit(limit),
+    }
     sided = {"jury": jury, "colleague": colleague, "value": value, "low": low, "high": high, "limit": limit}
     return asked.answered(state, found, cap, case, numbers, words, **sided, danger=True)
 
 
-def _offset(beside: Beside, rules: GateRules) -> Rule:
+def _offset(beside: Beside, rules: GateRules, *, preference: bool = False) -> Rule:
     share, (place, graded, weight) = rules.offset_limit, beside.singles
+    if preference:
+        return ask("offset", limit="no level").idle("a preference is neither strict nor kind")
     known = ~np.isnan(beside.jury[place])
     if beside.grades is None or not known.any():
-        asked = ask("offset", limit=f"{percent(share, 1)} of the scale")
+        asked = ask("offset", limit=f"{percent_of_limit(share)} of the scale")
         return asked.unknown(
             "not known", "AUXILIARY", "no scale" if known.any() else "not known", limit=share
         )
@@ -607,8 +626,8 @@ def _offset(beside: Beside, rules: GateRules) -> Rule:
     )
     value = float(np.average(apart, weights=weight[known]))
     proven = mean.low is not None and mean.high is not None and mean.low > -limit and mean.high < limit
-    state, cap, case = _state(right=abs(value) < limit, proven=proven)
-    ends = "not known" if mean.low is None else f"{shown(mean.low)} to {shown(mean.high)}"
+    state, cap, case = _state(right=abs(value) <= limit + 1e-9, proven=proven)
+    ends = _NO_BOUND if mean.low is None else f"{shown(mean.low)} to {shown(mean.high)}"
     off = f"{shown(abs(value))} {'higher' if value > 0 else 'lower'}"
     bound, answers = max(abs(mean.low or 0.0), abs(mean.high or 0.0)), len(np.unique(place[known]))
     needs = _settle(state, more_answers(abs(value), bound, limit, answers), "answer")
@@ -631,6 +650,7 @@ class Consensus:
     alone: int
     share: float
     high: float
+    weighted: bool
 
 
 def consensus_danger(beside: Beside) -> Consensus:
@@ -643,7 +663,7 @@ def consensus_danger(beside: Beside) -> Consensus:
     silent = np.isnan(beside.jury)
     missed = dangerous & (silent | (np.where(silent, 0.0, beside.low(beside.jury)) - kindest >= gap - 1e-9))
     hits, clusters, weights = missed[dangerous], beside.cluster[dangerous], beside.own_weight[dangerous]
-    if len(np.unique(weights)) > 1:
+    if unequal := len(np.unique(weights)) > 1:
         bound = weighted_proportion(hits, weights, clusters, confidence=1 - 2 * TAIL)
     else:
         bound = clustered_proportion(hits, clusters, confidence=1 - 2 * TAIL)
@@ -655,26 +675,29 @@ def consensus_danger(beside: Beside) -> Consensus:
         int((dangerous & (beside.number == 1)).sum()),
         float(np.average(hits, weights=weights)) if hits.size else math.nan,
         bound.high if bound.high is not None else 1.0,
+        unequal,
     )
 
 
 def _consensus(beside: Beside, rules: GateRules) -> Rule:
     limit = rules.severe_limit
-    asked = ask("consensus_danger", limit=percent(limit))
+    asked = ask("consensus_danger", limit=percent_of_limit(limit))
     if beside.danger is None:
         return asked.idle(_NO_DANGER)
     found = consensus_danger(beside)
     if not found.clusters:
         return asked.unknown("not known", "AUXILIARY", "not known", limit=limit, danger=True)
     share, high = found.share, found.high
-    counts, worst = f"{found.missed:,} of {counted(found.answers, 'answer')}", f"at worst {percent(high, 1)}"
+    counts = f"{found.missed:,} of {counted(found.answers, 'answer')}"
+    shown_as, highest = (percent(each, digits_beside(each, limit)) for each in (share, high))
+    worst = f"at worst {highest}"
     state, cap, case = _state(right=share <= limit, proven=high <= limit)
-    alone = f", {found.alone:,} of them by the only clinician who rated them" if found.alone else ""
+    alone = f"; {found.alone:,} of the answers by the only clinician who rated them" if found.alone else ""
     cases = counted(found.clusters, "case")
-    text = f"{counts} ({percent(share, 1)}), {worst}; {found.with_miss:,} of {cases}{alone}"
+    text = f"{counts} ({shown_as}), {worst}; {found.with_miss:,} of {cases}{alone}"
     needs = _settle(state, _more_events(found, limit), "case")
-    words = {"cases": cases, "worst": percent(high, 1), "counts": counts, "share": percent(share, 1),
-             "limit": percent(limit)}  # fmt: skip
+    words = {"cases": cases, "worst": highest, "counts": counts, "share": shown_as,
+             "limit": percent_of_limit(limit)}  # fmt: skip
     values = {"jury": share, "value": share, "high": high, "limit": limit}
     numbers = f"{counts}, {worst}{needs}"
     return asked.answered(state, text, cap, case, numbers, words, **values, danger=True)
@@ -682,7 +705,9 @@ def _consensus(beside: Beside, rules: GateRules) -> Rule:
 
 def _more_events(found: Consensus, limit: float) -> int | None:
     """How many more cases at the same share of misses would prove the limit: the exact bound of k misses of n is
-    within it where P(X ≤ k) at the limit is at most the tail."""
+    within it where P(X ≤ k) at the limit is at most the tail. 0 where cases do not count alike."""
+    if found.weighted:
+        return 0
     numbers = np.arange(found.clusters + 1, 40 * found.clusters + 200)
     proven = special.bdtr(np.ceil(found.share * numbers - 1e-9), numbers, limit) <= TAIL
     return int(numbers[proven][0]) - found.clusters if proven.any() else None
@@ -698,7 +723,7 @@ def _colleagues(
         return asked.unknown("not known", "AUXILIARY", "not known", limit=floor)
     low, high = bounds.get(asked.id, (None, None))
     state, cap, case = _state(right=value >= floor, proven=low is not None and low >= floor)
-    worst = "not known" if low is None else shown(low)
+    worst = _NO_BOUND if low is None else shown(low)
     needs = _settle(state, more_answers(value, low, floor, int(beside.doubly.sum())), "answer")
     found, words = (
         f"{shown(value)}, at worst {worst}",

@@ -214,8 +214,11 @@ class Evidence:
         """The colleague test of the rater on trial on one dimension."""
         if dimension.name not in self._tested:
             beside = self.beside_clinicians(dimension)
-            compared = beside.both_ways() if self._is_preference(dimension) else beside
-            made = colleague_test(compared, self.rules, resamples=self.resamples, seed=self.seed)
+            preference = self._is_preference(dimension)
+            compared = beside.both_ways() if preference else beside
+            made = colleague_test(
+                compared, self.rules, resamples=self.resamples, seed=self.seed, preference=preference
+            )
             self._tested[dimension.name] = replace(made, beside=beside, doubly=int(beside.doubly.sum()))
         return self._tested[dimension.name]
 
@@ -395,7 +398,9 @@ def coverage_of(table: RatingTable, grid: Grid, rater: str, roles: Roles) -> tup
     states = grid.states.get(rater)
     if states is None:
         return None, 0, 0
-    rated = ~np.isnan(table.reference_scores(grid, roles.reference))
+    rated = np.zeros(len(grid.items), dtype=bool)
+    for name in roles.reference:
+        rated |= ~np.isnan(grid.scores[name])
     excused = (NOT_APPLICABLE,) if table.run.manifest is not None else (NOT_APPLICABLE, ABSENT)
     scored = int((states == SCORED).sum())
     lost = int(((states == UNSCORED) | (rated & np.isin(states, excused))).sum())

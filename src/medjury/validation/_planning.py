@@ -16,7 +16,7 @@ from scipy import special
 
 from medjury.analysis.agreement import Expected
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Printable, Result, Row, percent, shown, text_table
+from medjury.statistics import Printable, Result, Row, percent, percent_of_limit, shown, text_table
 from medjury.store.runs import GateRules
 from medjury.tables import Grades
 from medjury.validation._colleague import (
@@ -275,7 +275,7 @@ def _lines(
         _Line("doubly_rated", f"{max(50, rules.minimum_doubly_rated):,} answers", f"{systems} to a case",
               lambda n: float(n * systems >= max(50, rules.minimum_doubly_rated))),
         _Line("distinct_cases", f"{rules.minimum_cases:,}", "", lambda n: float(n >= rules.minimum_cases)),
-        _Line("coverage", f"{percent(rules.coverage)} or more", percent(expected.coverage, 1),
+        _Line("coverage", f"{percent_of_limit(rules.coverage)} or more", percent(expected.coverage, 1),
               lambda n: _covered(n * systems, expected.coverage, rules.coverage), doubly=False),
         line("agreement", -margin, f"at worst above {-margin:g}"),
         _Line("offset", f"within {limit:g}", shown(offset), level, doubly=False),
@@ -305,7 +305,7 @@ def _missed(beside: Beside, values: dict[str, float], rules: GateRules) -> _Line
         _, high = paired_difference_bounds(ways[0] * pairs, ways[1] * pairs, pairs, _REACH)
         return _chance(((limit - value) / max(high - value, 1e-9) - 1) * _REACH)
 
-    return _Line("missed_danger", f"at worst {percent(limit)} more", percent(value, 1), power)
+    return _Line("missed_danger", f"at worst {percent_of_limit(limit)} more", percent(value, 1), power)
 
 
 def _consensus(beside: Beside, rules: GateRules) -> _Line:
@@ -323,7 +323,7 @@ def _consensus(beside: Beside, rules: GateRules) -> _Line:
         return float(np.clip((chance * met).sum(), 0.0, 1.0))
 
     text = f"{percent(missed, 1)} of {percent(share, 1)} of the cases"
-    return _Line("consensus_danger", f"at worst {percent(limit)}", text, power)
+    return _Line("consensus_danger", f"at worst {percent_of_limit(limit)}", text, power)
 
 
 def _allowed(numbers: NDArray[np.int64], limit: float) -> NDArray[np.int64]:

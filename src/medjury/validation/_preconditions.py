@@ -8,7 +8,16 @@ from itertools import combinations
 
 import numpy as np
 
-from medjury.statistics import Floats, counted, p_value, percent, proportion, shown
+from medjury.statistics import (
+    Floats,
+    counted,
+    digits_beside,
+    p_value,
+    percent,
+    percent_of_limit,
+    proportion,
+    shown,
+)
 from medjury.store.runs import GateRules
 from medjury.tables import Measured
 from medjury.validation._clustered import clustered_contrast
@@ -145,14 +154,15 @@ def _blinded(evidence: Evidence) -> Rule:
 
 def _of_silence(evidence: Evidence, dimension: Measured, beside: Beside) -> tuple[Rule, Rule]:
     share, scored, total = evidence.covered(dimension.name)
-    wanted = percent(evidence.rules.coverage)
-    asked, found = ask("coverage", wanted=wanted), f"{scored:,} of {total:,} ({percent(share, 1)})"
+    wanted = percent_of_limit(evidence.rules.coverage)
+    shown_as = percent(share, 1 if share is None else digits_beside(share, evidence.rules.coverage))
+    asked, found = ask("coverage", wanted=wanted), f"{scored:,} of {total:,} ({shown_as})"
     coverage = asked.holds(found)
     if share is None:
         coverage = asked.unknown(found, "AUXILIARY", "not known")
     elif share < evidence.rules.coverage:
-        numbers = f"{percent(share, 1)} scored, {wanted} needed"
-        coverage = asked.fails(found, "NOT VALIDATED", numbers, words={"share": percent(share, 1)})
+        numbers = f"{shown_as} scored, {wanted} needed"
+        coverage = asked.fails(found, "NOT VALIDATED", numbers, words={"share": shown_as})
     silent, kept = beside.silent & beside.asked, beside.asked & ~np.isnan(beside.jury)
     asked = ask("silence", alpha=_ALPHA)
     if not silent.any() or not kept.any():
@@ -233,7 +243,7 @@ def _alike(
 
 def _clinician_copy(evidence: Evidence, beside: Beside) -> Rule:
     limit, rows = evidence.rules.copy_limit, beside.pairs
-    asked = ask("clinician_copy", limit=percent(limit))
+    asked = ask("clinician_copy", limit=percent_of_limit(limit))
     alike = [
         (who, shares)
         for place, who in enumerate(evidence.clinicians)

@@ -7,6 +7,7 @@ parts of a column are tested together: alone they are not known, whatever the te
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from medjury.statistics import Floats, counted, percent, shown
+from medjury.statistics import Floats, counted, percent, percent_of_limit, shown
 from medjury.store.runs import GateRules
 from medjury.tables import MOST_GROUPS, Grid, RatingTable
 from medjury.validation._clustered import clustered_contrast
@@ -31,7 +32,7 @@ ENOUGH, FEWEST = 30, 15
 _SLICE, _MOST_SLICES = 60, 8
 # More numbers than this are cut into thirds.
 _MOST_NUMBERS = 6
-THIRDS = ("lowest third", "middle third", "highest third")
+THIRDS = ("lowest values", "middle values", "highest values")
 SYSTEM, LENGTH, TIME, RATERS = "system", "length", "time", "rated by"
 # Cases that have nothing in a column are a part like any other: they may be the ones that nobody looked at.
 NOT_STATED = "not stated"
@@ -139,19 +140,20 @@ def tested_parts(
     reasons: dict[str, str] = {}
     outside = np.ones(len(beside.jury), dtype=bool)
     own: dict[str, list[str]] = {column: [] for column in OWN_RULES}
-    looked: dict[str, int] = dict.fromkeys(OWN_RULES, 0)
+    looked: dict[str, list[Part]] = {column: [] for column in OWN_RULES}
     for place, (part, cases, _) in enumerate(found):
         failing = place in why
         if part.column in OWN_RULES:
-            looked[part.column] += 1
+            looked[part.column].append(part)
             if failing:
-                own[part.column].append(f"{part.value}: {'; '.join(why[place])}")
+                named = f"{_listed(part.small)} together" if part.small else part.value
+                own[part.column].append(f"{named}: {'; '.join(why[place])}")
             continue
         if failing:
             fails += part.names
             outside &= ~part.answers
             reasons.update(dict.fromkeys(part.names, "; ".join(why[place])))
-        elif part.small or cases < ENOUGH or place in doubtful:
+        elif part.small or cases < ENOUGH or place in doubtful or not measures.compared:
             open_ += part.names
         else:
             holds.append(part.name)
@@ -170,12 +172,16 @@ def tested_parts(
     return scope, (*made, _scope_rule(scope, unknown))
 
 
-def _own_rule(column: str, looked: int, failing: Sequence[str]) -> Rule:
+def _own_rule(column: str, looked: Sequence[Part], failing: Sequence[str]) -> Rule:
     asked = ask(OWN_RULES[column])
     if not looked:
         return asked.idle("nothing tells answers apart, or too few cases")
     if not failing:
-        return asked.holds(f"{counted(looked, 'part')} looked at, none is shown to be worse")
+        alone = sum(not part.small for part in looked)
+        few = [name for part in looked for name in part.small]
+        found = [f"{counted(alone, 'part')} looked at"] if alone else []
+        found += [f"{_listed(few)} together, as each has too few cases"] if few else []
+        return asked.holds(f"{'; '.join(found)}; none is shown to be worse")
     parts = "; ".join(failing)
     return asked.fails(parts, "AUXILIARY", parts, words={"column": column, "parts": parts})
 
@@ -219,6 +225,11 @@ class _Measures:
         return np.asarray(self._beside.asked & ~np.isnan(self._beside.jury))
 
     @cached_property
+    def compared(self) -> bool:
+        """Whether there is a colleague to be compared with."""
+        return bool((~np.isnan(self._beside.pairs.jury)).any())
+
+    @cached_property
     def _excess(self) -> tuple[Floats, float]:
         """The jury's squared distance from a clinician less a colleague's, for each answer, and what of it is the
         margin: so much of the spread by which the coefficient of agreement divides. Where one clinician rated, the
@@ -226,7 +237,7 @@ class _Measures:
         rows, size = self._beside.pairs, len(self._beside.jury)
         here = ~np.isnan(rows.jury)
         answer, weight = rows.answer[here], rows.weight[here]
-        usual = float(np.average((rows.a - rows.b)[here] ** 2, weights=weight)) if here.any() else 0.0
+        usual = float(np.average((rows.a - rows.b)[here] ** 2, weights=weight)) if here.any() else math.nan
         place, graded, own = self._beside.singles
         apart = np.where(np.isnan(self._beside.jury[place]), 0.0, self._beside.jury[place] - graded)
         alone = np.bincount(place, own * apart**2, minlength=size) / np.where(
@@ -276,33 +287,33 @@ class _Measures:
 
         inside = part.answers & self._scored
         own = None if weights is None else weights[inside]
-        if inside.any():
+        if inside.any() and self.compared:
             values, margin = self._excess
             add(values[inside], clusters[inside], margin, own, lambda mean: (
                 f"squared distance from a clinician {shown(mean)} above a colleague's, {margin:.2g} allowed"
             ))  # fmt: skip
-            if beside.grades is not None:
-                limit = rules.offset_limit * (beside.grades.highest - beside.grades.lowest)
-                apart = self._offset[inside]
-                sign = 1.0 if np.average(apart, weights=own) >= 0 else -1.0
-                way = "kinder" if (sign > 0) == (not beside.turned) else "stricter"
-                add(sign * apart, clusters[inside], limit, own, lambda mean: (
-                    f"{shown(mean)} {way} than clinicians, {limit:g} allowed"
-                ), sides=2)  # fmt: skip
+        if inside.any() and beside.grades is not None:
+            limit = rules.offset_limit * (beside.grades.highest - beside.grades.lowest)
+            apart = self._offset[inside]
+            sign = 1.0 if np.average(apart, weights=own) >= 0 else -1.0
+            way = "kinder" if (sign > 0) == (not beside.turned) else "stricter"
+            add(sign * apart, clusters[inside], limit, own, lambda mean: (
+                f"{shown(mean)} {way} than clinicians, {limit:g} allowed"
+            ), sides=2)  # fmt: skip
         if self._missed is not None:
             (answer, apart, weight), missed = self._missed, rules.missed_margin
             here = part.answers[answer]
             whose = clusters[answer[here]]
             if len(np.unique(whose)) >= FEWEST:
                 add(apart[here], whose, missed, weight[here], lambda mean: (
-                    f"misses {percent(mean, 1)} more danger than a colleague, {percent(missed)} allowed"
+                    f"misses {percent(mean, 1)} more danger than a colleague, {percent_of_limit(missed)} allowed"
                 ))  # fmt: skip
         asked = part.answers & (beside.silent | ~np.isnan(beside.jury))
         silent, most = beside.silent[asked].astype(np.float64), 1 - rules.coverage
         if silent.any() and len(np.unique(clusters[asked])) >= FEWEST:
             own = None if weights is None else weights[asked]
             add(silent - most, clusters[asked], 0.0, own, lambda _: (
-                f"left {percent(float(silent.mean()), 1)} without a score, {percent(most)} allowed"
+                f"left {percent(float(silent.mean()), 1)} without a score, {percent_of_limit(most)} allowed"
             ))  # fmt: skip
         return self.cases(part), tests
 
@@ -375,8 +386,14 @@ class StudyParts:
         return {name: values for name, values in found.items() if any(values)}
 
     def _slices(self, grid: Grid) -> list[str]:
-        """The order in time: the column `date`, else the moment the judges answered."""
-        rows = self._table.rows
+        """The order in time: the column `date`, else the moment the judges answered. Of scores that came from a
+        file only the moment is known at which it was read."""
+        rows, manifest = self._table.rows, self._table.run.manifest
+        read = manifest is not None and any(
+            model.scores is not None for judge in manifest.judges for model in judge.models
+        )
+        if read and "date" not in rows.columns:
+            return [""] * len(grid.items)
         if "date" in rows.columns:
             values = _values(rows, "date", grid)
         else:
@@ -457,9 +474,8 @@ def _cut(values: Sequence[Any], names: Sequence[str]) -> list[str]:
     known = sorted(value for value in values if value is not None)
     if not known or known[0] == known[-1]:
         return [""] * len(values)
-    starts = [known[round(len(known) * share / len(names))] for share in range(1, len(names))]
-    if starts[-1] == known[0]:  # most values are the lowest: the others are the highest share, however few
-        starts[-1] = next(value for value in known if value > known[0])
+    above = next(value for value in known if value > known[0])  # whatever is the lowest is in the first share
+    starts = [max(above, known[round(len(known) * share / len(names))]) for share in range(1, len(names))]
     return ["" if value is None else names[sum(value >= start for start in starts)] for value in values]
 
 

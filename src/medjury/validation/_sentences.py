@@ -44,7 +44,7 @@ class RuleText:
 
 
 _MORE_DOUBLY = "Have two clinicians rate more cases."
-_PUT_DANGER = "Put dangerous answers among the rated ones."
+_PUT_DANGER = "Have two clinicians rate dangerous answers."
 _RATE_DANGER = "Have two clinicians rate more dangerous answers."
 _READ_DANGER = "Read every dangerous answer that was graded too kindly, and let nothing dangerous go unread."
 _IMPROVE = "Improve prompt, judges or instrument on development cases, then test on new cases."
@@ -54,7 +54,7 @@ _RUN_AGAIN = (
 )
 _LEAK = "Find out how the clinicians' scores reached the judges, and run the study again without them."
 _NO_PART = "no part shown to be worse than a colleague, beyond a limit of the test"
-_PART_FAILS = "The jury is worse for {column} {parts}."
+_PART_FAILS = "The jury is worse than a colleague for {column} {parts}."
 _KEEP_CLINICIAN = "Find out why, and keep a clinician for these answers."
 _AT_WORST = (
     "the jury {jury}, a colleague {colleague}; the difference could be {worst}, and −{margin:g} is allowed."
@@ -81,24 +81,24 @@ RULES: Mapping[str, RuleText] = {
         {"not known": _MORE_DOUBLY, "no spread": _IMPROVE, "open": _MORE_DOUBLY, "fails": _IMPROVE},
     ),
     "missed_danger": RuleText(
-        "The jury misses no more danger than a colleague",
+        "The jury misses little or no more danger than a colleague",
         "misses at most {limit} more of what a clinician calls dangerous than a colleague does",
-        "The jury misses no more of what a clinician calls dangerous than a colleague does.",
+        "The jury misses little or no more of what a clinician calls dangerous than a colleague does.",
         "Share of b's dangerous answers that the jury grades too kindly or leaves without a score, minus a's; "
         "Tango's score bound for what the clustered pairs are worth.",
         {
             "not known": "Clinicians called no answer dangerous that two of them rated: nobody knows what the "
             "jury would miss.",
-            "open": "It is not proven that the jury misses no more danger than a colleague: {sides}; the "
+            "open": "It is not proven that the jury misses little or no more danger than a colleague: {sides}; the "
             "difference could be {worst}, and {limit} is allowed.",
             "fails": "The jury misses more danger than a colleague: {sides}; {limit} more is allowed.",
         },
         {"not known": _PUT_DANGER, "open": _RATE_DANGER, "fails": _READ_DANGER},
     ),
     "offset": RuleText(
-        "The jury is neither stricter nor kinder",
+        "The jury is hardly stricter or kinder",
         "mean difference from clinicians within {limit}",
-        "The jury is, on the whole, neither stricter nor kinder than clinicians.",
+        "The jury is, on the whole, hardly stricter or kinder than clinicians.",
         "Mean of jury minus clinician, each answer counted once; both one-sided 95 % t bounds on "
         "clustered differences.",
         {
@@ -109,7 +109,7 @@ RULES: Mapping[str, RuleText] = {
         },
         {
             "no scale": "State the scale.",
-            "not known": "State the scale.",
+            "not known": "Have clinicians rate answers that the jury scores.",
             "open": "Have clinicians rate more cases.",
             "fails": "Correct the level of the scores on development cases: `medjury calibrate fit`.",
         },
@@ -120,8 +120,8 @@ RULES: Mapping[str, RuleText] = {
         "The jury sees which answer to a case is better, not only which case is hard.",
         "Correlation after each rater's own mean over the case's answers is taken out; jury with b minus a with b.",
         {
-            "few": "Of {cases} with several answers, {shared} two that the same two clinicians rated and the jury "
-            "scored, so nobody knows whether it tells the answers to a case apart.",
+            "few": "Of {cases} with several rated answers, {shared} two that the same two clinicians rated and the "
+            "jury scored, so nobody knows whether it tells the answers to a case apart.",
             "not known": "Nobody knows how clinicians tell the answers to one case apart.",
             "open": "It is not proven that the jury tells the answers to one case apart as a colleague does: "
             f"{_AT_WORST}",
@@ -151,9 +151,9 @@ RULES: Mapping[str, RuleText] = {
         {"not known": _MORE_DOUBLY, "open": _MORE_DOUBLY, "fails": _IMPROVE},
     ),
     "consensus_danger": RuleText(
-        "The jury sees danger that all clinicians see",
+        "The jury sees nearly all danger that every clinician sees",
         "misses at most {limit} of what every clinician calls dangerous",
-        "Where every clinician saw danger, the jury saw it too.",
+        "Where every clinician saw danger, the jury nearly always saw it too.",
         "Share of the answers that all their clinicians call dangerous and the jury misses; exact "
         "(Clopper-Pearson) one-sided 95 % bound for as many answers as their clusters are worth "
         "(Korn & Graubard 1998).",
@@ -272,7 +272,7 @@ RULES: Mapping[str, RuleText] = {
             "made up": "The clinicians' ratings in this study were made up for a demonstration. Made-up ratings "
             "can never validate anything.",
             "none": "No clinician has rated these cases, so nobody knows whether the jury agrees with clinicians.",
-            "too few": "{there} of {wanted} clinicians rated the cases.",
+            "too few": "{there} of the {wanted} clinicians that are needed rated the cases.",
         },
         _PANEL,
     ),
@@ -394,25 +394,25 @@ RULES: Mapping[str, RuleText] = {
     ),
     # For which cases the word is earned.
     "systems_alike": RuleText(
-        "The jury is as good for every system",
+        "The jury is not shown to be worse for any system",
         _NO_PART,
-        "The jury is as good for every system that it compares.",
-        "The part tests of the scope on each system: a jury that fails one cannot compare it with the others.",
-        {"fails": f"{_PART_FAILS} It cannot compare systems that it treats unlike one another."},
+        "For no system is the jury shown to be worse than a colleague.",
+        "The part tests of the scope on each system; those with too few cases are tested together.",
+        {"fails": f"{_PART_FAILS} Whoever compares systems by its scores may be misled."},
         _KEEP_CLINICIAN,
     ),
     "steady": RuleText(
-        "The jury is as good from first to last",
+        "The jury is not shown to be worse at any time",
         _NO_PART,
-        "The jury is as good at the end of the run as at its beginning.",
+        "At no time is the jury shown to be worse than a colleague.",
         "The part tests of the scope on slices of time.",
-        {"fails": f"{_PART_FAILS} Whatever changed in the course of the run may change again."},
+        {"fails": f"{_PART_FAILS} What is shown of the whole time does not hold of each part of it."},
         _KEEP_CLINICIAN,
     ),
     "singly_rated": RuleText(
-        "The jury is as good where one clinician rated",
+        "The jury is not shown to be worse where one clinician rated",
         _NO_PART,
-        "The jury is as good where one clinician looked as where two did.",
+        "Where one clinician looked, the jury is not shown to be worse than where two did.",
         "The part tests of the scope on answers with one rating; a colleague's distance is the whole study's.",
         {
             "fails": f"{_PART_FAILS} What is shown where two clinicians rated does not hold for the other "
@@ -457,11 +457,11 @@ def beside_colleague(values: Mapping[str, float], danger: str) -> str:
     return f"{text}."
 
 
-def missed_sides(jury: float, colleague: float) -> str:
+def missed_sides(jury: float, colleague: float, digits: int = 1) -> str:
     """What the jury and a colleague miss, in the words of the rule on missed danger."""
     return (
-        f"the jury misses {percent(jury, 1)} of what a clinician calls dangerous, a colleague "
-        f"{percent(colleague, 1)}"
+        f"the jury misses {percent(jury, digits)} of what a clinician calls dangerous, a colleague "
+        f"{percent(colleague, digits)}"
     )
 
 
@@ -472,13 +472,6 @@ Units = Literal["answer", "mark", "pair"]  # what is counted: a mark is of one c
 _AN, _ANSWER = re.compile(r"\b([Aa])n (?=answer\b)"), re.compile(r"\banswer(s?)\b")
 # Of pairs: what is counted, and what a score above or below 0 is.
 _COUNTED = re.compile(r"(?<=\d )answer(s?)\b")
-_ALPHABET = "favours neither the system earlier in the alphabet nor the later"
-_OF_PAIRS = (
-    ("is, on the whole, neither stricter nor kinder than clinicians", f"{_ALPHABET}, beside clinicians"),
-    ("is neither stricter nor kinder", _ALPHABET),
-    ("higher than the clinicians'", "nearer to the system later in the alphabet than the clinicians'"),
-    ("lower than the clinicians'", "nearer to the system earlier in the alphabet than the clinicians'"),
-)
 
 
 def in_units(words: str, units: Units) -> str:
@@ -487,8 +480,6 @@ def in_units(words: str, units: Units) -> str:
         return _ANSWER.sub(r"mark\1", _AN.sub(r"\1 ", words))
     if units == "pair":
         words = _COUNTED.sub(r"pair\1", words)
-        for of_answers, of_pairs in _OF_PAIRS:
-            words = words.replace(of_answers, of_pairs)
     return words
 
 

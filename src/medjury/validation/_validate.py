@@ -80,11 +80,12 @@ class Verdict:
     def meaning(self) -> str:
         """What the word means here, made of the numbers."""
         stated = f"{MEANING[self.word]} {self.beside_colleague}".strip()
-        return (
-            f"{stated} Scope: {scope}."
-            if (scope := self.scope.text()) and self.word != "INCOMPLETE"
-            else stated
-        )
+        return f"{stated} Scope: {self.earned_scope}." if self.earned_scope else stated
+
+    @property
+    def earned_scope(self) -> str:
+        """For which cases the word holds; "" where nothing tells cases apart, or there is no word to hold."""
+        return self.scope.text() if self.word in ("VALIDATED", "AUXILIARY") else ""
 
     def rule(self, name: str) -> Rule:
         """The rule with this id."""

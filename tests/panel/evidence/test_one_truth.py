@@ -20,7 +20,7 @@ from medjury.panel._evidence import EvidenceRun
 from medjury.panel._evidence._numbers import number_shown, rows_of
 
 COUNTED = {
-    "severe-errors": {"errors", "dangerous answers", "of them unscored"},
+    "severe-errors": {"errors", "dangerous with a score", "dangerous without a score"},
     "confusion": {"answers"},
     "confusion-by-rater": {"answers"},
     "agreement": {"n"},
@@ -82,7 +82,7 @@ def test_the_first_page_has_the_counts_of_severe_errors(run: EvidenceRun) -> Non
     with (run.folder / "tables" / "severe-errors.csv").open(newline="") as file:
         wanted = {
             (row["dimension"], row["rater"]): [
-                int(row[name]) for name in ("errors", "dangerous answers", "of them unscored")
+                int(row[name]) for name in ("errors", "dangerous with a score", "dangerous without a score")
             ]
             for row in csv.DictReader(file)
         }

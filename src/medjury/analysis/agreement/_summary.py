@@ -139,8 +139,8 @@ def _beside_clinicians(
     ]
     if of:
         yield (
-            f"{_MISSED}: of the answers that a clinician called dangerous ({', '.join(of)}), those scored far too "
-            "kindly or not at all"
+            f"{_MISSED}: of what single clinicians called dangerous (answers: {', '.join(of)}; each counts once, "
+            "shared among its clinicians), the share scored far too kindly or not at all"
         )
 
 
@@ -190,7 +190,7 @@ class _Cells:
         if row is None:
             return ""
         lost = row.counts.n_unscored if rater != OTHERS else 0
-        return f"{row.counts.n:,}, {lost:,} unscored" if lost else f"{row.counts.n:,}"
+        return f"{row.counts.n:,}, {lost:,} without both scores" if lost else f"{row.counts.n:,}"
 
     @property
     def statistics(self) -> list[str]:

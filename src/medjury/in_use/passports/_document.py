@@ -283,8 +283,8 @@ class Passport(StrictPart):
                 f"{each.label}: {each.word}" + (f", {text}" if (text := each.scope.words()) else "")
                 for each in self.verdicts
             ),
-            f"validated on {population.cases:,} cases of {population.patients:,} patients, by "
-            f"{counted(self.clinicians.reference, 'clinician')}",
+            f"made from {counted(population.cases, 'answer')} of {population.patients:,} patients or cases, "
+            f"rated by {counted(self.clinicians.reference, 'clinician')}",
             *(f"  {line}" for line in population_words(population)),
             f"SHA-256 {self.hash}, {signed}",
         ]

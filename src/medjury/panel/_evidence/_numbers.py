@@ -84,9 +84,11 @@ def _severe(snapshot: Snapshot, row: Row) -> Iterator[Behind]:
         lost = snapshot.dangerous_scored(name, rater, scored=False)
         yield Behind("severe errors", snapshot.missed(name, rater), "errors")
         yield Behind(
-            "dangerous answers that it scored", snapshot.dangerous_scored(name, rater), "dangerous answers"
+            "dangerous answers that it scored",
+            snapshot.dangerous_scored(name, rater),
+            "dangerous with a score",
         )
-        yield Behind("dangerous answers without its score", lost, "of them unscored")
+        yield Behind("dangerous answers without its score", lost, "dangerous without a score")
 
 
 def _confusion(snapshot: Snapshot, row: Row) -> Iterator[Behind]:

@@ -59,8 +59,8 @@ def human_baseline(material: Material) -> Html:
         f"difference's interval is the one-sided {bound} bound, read with "
         "caution so that it errs no more often than that."
         + (
-            f" Most pairs of clinicians share few cases, so both are pooled over pairs ({pooled:,} pairs of "
-            "clinicians share a case) and not averaged."
+            f" Where most pairs of clinicians share few cases, both are pooled over pairs and not averaged, as the "
+            f"row's method says ({pooled:,} pairs of clinicians share a case)."
             if pooled
             else ""
         ),

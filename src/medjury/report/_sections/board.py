@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from medjury.foundation.errors import MedjuryError
 from medjury.report._html import Html, definitions, element, joined, paragraph, sentence, table_of
@@ -16,7 +17,7 @@ from medjury.report._sections.first_page import headline
 from medjury.report._sections.next_steps import listed
 from medjury.report._sections.pairs import board_shares
 from medjury.report._sections.ranking import ranked_by
-from medjury.statistics import counted, moment, percent, shown
+from medjury.statistics import Estimate, counted, moment, percent, percent_of_limit, shown
 from medjury.store.runs import files
 from medjury.tables import Measured
 from medjury.validation import MEANING, Rule, Scope, Verdict, Word
@@ -33,6 +34,7 @@ _STATES = {
     "holds": "holds",
     "does not apply": "does not apply",
 }
+_NONE_RATED = "No clinician rated, so nothing is known about danger."
 _LINE = Html('<span class="blank" role="img" aria-label="to be filled in by hand"></span>')
 _NO_GRADE: Mapping[Word, str] = {
     "INCOMPLETE": "The run did not finish, so nothing is shown about the product.",
@@ -123,7 +125,13 @@ def _grades(material: Material, verdicts: Sequence[Verdict], worst: Word) -> Htm
         return paragraph(cut_short(f"The mean grade is not known: {error}", _SIGNS))
     known = {(each.dimension, each.system): each.found for each in found.estimates}
     useless = {each.dimension for each in verdicts if each.word == "NOT VALIDATED"}
+    # What follows from a dimension is worth no more than that.
+    useless |= {
+        each.name for each in ranked if each.derived and not (each.weights or {}).keys().isdisjoint(useless)
+    }
     columns = list(systems[:_SYSTEMS]) if len(systems) > 1 else ["all"]
+    settled = len(evidence.clinicians) > 1 and evidence.table.people.consensus in ("adjudicated", "majority")
+    labelled = "with a label" if settled else "rated"
     powered, rows = False, []
     for dimension in ranked[:_DIMENSIONS]:
         cells = [element("th", _named(dimension), scope="row")]
@@ -136,30 +144,43 @@ def _grades(material: Material, verdicts: Sequence[Verdict], worst: Word) -> Htm
             powered |= not alone
             mean = here.classical if alone else here.power_tuned
             every = here.n_labelled + here.n_unlabelled + here.n_unscored - here.n_unscored_labelled
-            rated = f" {here.n_labelled:,} of {every:,} rated"
-            shown_as = shown(mean, 2) if mean.defined else "not known"
+            rated = f" {here.n_labelled:,} of {every:,} {labelled}"
+            shown_as = shown(_on_the_scale(mean, dimension), 2) if mean.defined else "not known"
             cells.append(element("td", shown_as, element("span", rated, class_="soft")))
         rows.append(element("tr", *cells))
     titles = [cut_short(each, 24) for each in columns] if len(systems) > 1 else ["all answers"]
     head = [element("th", title, scope="col") for title in ("mean grade", *titles)]
-    whose = f"Clinicians' mean with {percent(evidence.confidence)} interval."
+    by = evidence.reference_words if len(evidence.clinicians) > 1 else "the clinician's grades"
+    whose = f"Mean of {by} over the answers, with {percent(evidence.confidence)} interval."
     if powered:
+        if evidence.table.weighted:
+            drawn = "each counts by how likely it was to be drawn"
+        else:
+            drawn = f"that holds if the answers {labelled} are a random draw"
         whose += (
-            " Where they rated a part, it is estimated from their ratings and the jury's scores of all answers "
-            "(prediction-powered); that holds if the rated answers were a random draw."
+            f" Where only some are {labelled}, it is estimated from these and the jury's scores of all answers "
+            f"(prediction-powered); {drawn}."
         )
     if useless:
         whose += " Where the jury is not validated, its scores are left out."
     more = [
-        f"{count - shown_} more {what} are in the report."
+        f"{counted(count - shown_, f'more {what}')} {'is' if count - shown_ == 1 else 'are'} in the report."
         for count, shown_, what in (
-            (len(ranked), len(rows), "dimensions"),
-            (len(systems), len(columns), "systems"),
+            (len(ranked), len(rows), "dimension"),
+            (len(systems), len(columns), "system"),
         )
         if count > shown_
     ]
     table = table_of("Mean grade of each system", head, rows)
     return joined([table, paragraph(material.about(" ".join([whose, *more])), class_="soft")])
+
+
+def _on_the_scale(mean: Estimate, dimension: Measured) -> Estimate:
+    """No mean lies beyond the ends of its scale, whatever an interval by normal theory says."""
+    if dimension.grades is None or mean.low is None or mean.high is None:
+        return mean
+    least, most = dimension.grades.lowest, dimension.grades.highest
+    return replace(mean, low=max(mean.low, least), high=min(mean.high, most))
 
 
 def _named(dimension: Measured) -> str:
@@ -209,14 +230,14 @@ def _danger(material: Material, verdicts: Sequence[Verdict], page: str) -> Html:
     defined = "; ".join(f"{listed(labels)} {words}" for words, labels in by_words.items())
     gap = material.evidence.rules.gap
     meant = (
-        f"An answer is dangerous where a clinician calls it so: {cut_short(defined, 160)}. The jury misses it with "
-        f"a grade that is kinder by {percent(gap)} of the scale, one grade at least (of two grades, half of one), "
-        "or with no grade."
+        f"A grade is dangerous: {cut_short(defined, 160)}. The jury misses it with a grade that is kinder by "
+        f"{percent_of_limit(gap)} of the scale, one grade at least (of two grades, half of one), or with no grade."
     )
     missed, dangerous = material.danger
+    none = f"There is no answer that {material.whose_danger} called dangerous."
     if not dangerous:
         return paragraph(
-            material.about(f"{meant} No answer is one that {material.whose_danger} called dangerous.")
+            material.about(f"{meant} {_NONE_RATED if not material.evidence.clinicians else none}")
         )
     links = [material.case_link(each.item, each.system, page, 50) for each in missed[:_NAMES]]
     more = f" and {len(missed) - _NAMES:,} more" if len(missed) > _NAMES else ""
@@ -251,7 +272,7 @@ def _numbers(material: Material, verdicts: Sequence[Verdict]) -> Html:
 def _allowed(rule: Rule) -> str:
     if rule.limit is None or rule.value is None:
         return ""
-    limit = percent(rule.limit) if rule.danger else f"{rule.limit:g}".replace("-", "−")
+    limit = percent_of_limit(rule.limit) if rule.danger else f"{rule.limit:g}".replace("-", "−")
     return f"; {limit} is {'needed' if rule.id == 'colleagues' else 'allowed'}"
 
 

@@ -58,7 +58,7 @@ def calibration_maps(material: Material, study: CalibrationStudy) -> Html:
         ),
         caption="What a score becomes by calibration, rater by rater: the map of all labelled cases (thick) and "
         "the maps that leave out one fold (thin). Thin lines that lie together say that the map is stable. Below "
-        "the dotted line a rater is too kind, above it too strict."
+        "the dotted line a rater's scores are too high, above it too low."
         + only_some(len(shown), len(names), "tables/calibration-curves.csv"),
         alt=f"Calibration curves of {counted(len(raters), 'rater')} on {counted(len(names), 'dimension')}; the "
         "table below has every number.",

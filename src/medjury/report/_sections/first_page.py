@@ -57,7 +57,11 @@ def legend(material: Material) -> Html:
         f"Agreement with a clinician is {' or '.join(statistics)}: 1 is perfect, 0 is chance. Missed danger is the "
         "share of what a clinician calls dangerous that is graded far too kindly, or not at all."
     )
-    return paragraph(words, " Of each number the worst dimension is shown." if several else "", class_="soft")
+    return paragraph(
+        words,
+        " Each number is of the dimension where it is worst beside a colleague's." if several else "",
+        class_="soft",
+    )
 
 
 def _three(material: Material, rater: str, *, named: bool = False) -> tuple[Number, ...]:
@@ -109,14 +113,15 @@ def _danger(material: Material, facts: Sequence[Facts]) -> Number:
     known = [each for each in claimed if each.missed is not None]
     if not known:
         why = (
-            "Clinicians called no answer dangerous."
+            "No answer that two clinicians rated was called dangerous, so a colleague's share is not known."
             if material.evidence.clinicians
             else "No clinician has rated."
         )
         return title, "not known", why
     worst = max(known, key=lambda each: (each.missed or 0.0) - (each.missed_by_colleague or 0.0))
     line = (
-        f"Of what a clinician calls dangerous ({worst.verdict.danger}), graded far too kindly or not at all. "
+        f"Of what a clinician calls dangerous ({worst.verdict.danger}) among answers that two rated, graded far "
+        "too kindly or not at all. "
         f"{_where(known, worst, 'farthest above a colleague')}."
     )
     return title, f"{percent(worst.missed, 1)} (colleague {percent(worst.missed_by_colleague, 1)})", line
@@ -129,7 +134,10 @@ def _missed(material: Material, rater: str) -> Html:
         return Html("")
     place = "#table-missed-danger" if missed else "#severe"
     link = element("a", material.about(f"{len(missed):,} of {counted(dangerous, 'answer')}"), href=place)
-    return joined([" Missed: ", link, f" that {material.whose_danger} called dangerous."])
+    were = "was" if len(missed) == 1 else "were"
+    return joined(
+        [" Answer by answer: ", link, f" that {material.whose_danger} called dangerous {were} missed."]
+    )
 
 
 def _scored(material: Material, facts: Sequence[Facts]) -> Number:
@@ -149,7 +157,7 @@ def _scored(material: Material, facts: Sequence[Facts]) -> Number:
     line = f"Different cases that two clinicians and the jury scored ({few.verdict.doubly:,} answers). "
     line += f"All answers{so_far} have a score." if worst.share is not None else ""
     aside = material.evidence.table.left_aside
-    line += f" {aside:,} cases were set aside for development." if aside else ""
+    line += f" {counted(aside, 'case')} set aside for development." if aside else ""
     return "Cases behind these numbers", f"{few.verdict.clusters:,}", line
 
 
@@ -166,8 +174,8 @@ _LARGE, _SMALL = 52, 108
 def first_page(material: Material) -> Section:
     several = len(material.tried) > 1
     title = "May we trust these juries?" if several else "May we trust this jury?"
-    if several and not material.evidence.table.juries:
-        title = "May we trust these judges?"
+    if not material.evidence.table.juries and material.tried:
+        title = "May we trust these judges?" if several else "May we trust this judge?"
     note = material.evidence.manifest.report.note
     room = LINES - (lines_of(material.evidence.manifest.study, 40) - 1) * 2
     room -= lines_of(note) + 1 if note else 0
@@ -227,16 +235,18 @@ def _side_by_side(material: Material, room: int) -> Html:
     raters = list(material.tried)
     reasons = {rater: _reasons(material.validation.of(rater)) for rater in raters}
     everywhere = {why for why in reasons[raters[0]] if all(why in other for other in reasons.values())}
-    cards, shown_as, taken = [], set(), 0
+    cards: list[Html] = []
+    shown_as, taken = set(), 0
     for rater in raters:
         verdicts = material.validation.of(rater)
         worst, line = headline(verdicts)
         main = _main_reason(verdicts, everywhere)
         why = sentence(short(material.about(reasons[rater][main], THIS_JUDGE), 230)) if main else Html("")
+        scope = _scope_of(verdicts)
         # A line says how many more there are.
-        if taken + (lines := _EACH + lines_of(why, _SMALL)) > _CARDS or len(cards) == _BESIDE - (
-            len(raters) > _BESIDE
-        ):
+        if taken + (
+            lines := _EACH + sum(lines_of(each, _SMALL) for each in (scope, why) if each)
+        ) > _CARDS or len(cards) == _BESIDE - (len(raters) > _BESIDE):
             break
         taken += lines
         shown_as.add(main)
@@ -246,6 +256,7 @@ def _side_by_side(material: Material, room: int) -> Html:
                 element("p", short(rater, 40), class_="whose"),
                 element("p", line if len(line) < _LARGE else f"{worst} and better", class_="word"),
                 brief_numbers(material, rater),
+                element("p", scope) if scope else Html(""),
                 element("p", why) if main else Html(""),
                 class_=f"verdict brief {_class(worst)}",
             )
@@ -259,7 +270,7 @@ def _side_by_side(material: Material, room: int) -> Html:
     words = [
         word for word in reversed(ORDER) if any(each.word == word for each in material.validation.verdicts)
     ]
-    left = room - _SEVERAL - taken - len(words)
+    left = room - _SEVERAL - taken - len(words) - (2 if _not_stated(material) else 0)
     steps, used = first_steps(material)
     shared = [why for why in reasons[raters[0]] if why in everywhere and why not in shown_as]
     return joined(
@@ -268,6 +279,7 @@ def _side_by_side(material: Material, room: int) -> Html:
             rest,
             legend(material),
             _meanings(material, words),
+            _not_stated(material),
             _why(material, words[0], [*_about_the_models(material), *shared], left - used),
             steps,
         ]
@@ -291,18 +303,27 @@ def _earned(material: Material, verdicts: Sequence[Verdict], rater: str) -> Html
     stated = (
         [each.beside_colleague for each in verdicts if each.beside_colleague] if len(verdicts) == 1 else []
     )
-    scopes = {each.scope.text() for each in verdicts} - {""}
-    stated += (
-        [f"Scope: {scopes.pop()}." if len(scopes) == 1 else "The scope of each dimension is in the evidence."]
-        if scopes
-        else []
-    )
-    humans = material.evidence.manifest.humans
+    stated += [_scope_of(verdicts)]
+    words = _about(material, " ".join(filter(None, stated)), rater)
+    return joined([paragraph(words) if words else "", _not_stated(material)])
+
+
+def _scope_of(verdicts: Sequence[Verdict]) -> str:
+    """For which cases the word holds; "" where nothing tells cases apart, or no word could hold."""
+    scopes = {each.earned_scope for each in verdicts} - {""}
+    if len(scopes) > 1:
+        return "The scope of each dimension is in the evidence."
+    return f"Scope: {scopes.pop()}." if scopes else ""
+
+
+def _not_stated(material: Material) -> Html:
+    """What nobody stated or looked at, of every rater alike."""
+    stated, humans = [], material.evidence.manifest.humans
     if material.evidence.clinicians and (humans is None or humans.blinded is None):
         stated.append("Whether the clinicians had seen the jury's scores is not stated.")
     if material.evidence.table.run.manifest is not None and material.evidence.manifest.injection is None:
         stated.append("Whether an instruction in the judged text moves the jury was not audited.")
-    return paragraph(_about(material, " ".join(stated), rater)) if stated else Html("")
+    return paragraph(_about(material, " ".join(stated), "")) if stated else Html("")
 
 
 def _reasons(verdicts: Sequence[Verdict]) -> dict[str, str]:
@@ -332,7 +353,7 @@ def _why(material: Material, worst: Word, reasons: Sequence[str], room: int, rat
     words = [sentence(_about(material, each, rater)) for each in reasons[:kept]]
     more = len(reasons) - kept
     words += [sentence(f"and {more} more, in the evidence, rule by rule.")] if more else []
-    title = "Why" if worst in _USELESS else "Why it is not better"
+    title = "Why" if worst in _USELESS else "What to know" if worst == ORDER[0] else "Why it is not better"
     return joined([paragraph(title, class_="why"), bullets(words)])
 
 

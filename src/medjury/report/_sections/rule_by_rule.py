@@ -48,9 +48,15 @@ def _line(material: Material, facts: Facts, *, named: bool) -> dict[str, Cell]:
         "colleague with clinician": facts.colleague,
         "share of danger missed": facts.missed,
         "share missed by a colleague": facts.missed_by_colleague,
-        "scope": verdict.scope.text() or "nothing tells cases apart",
+        "scope": _scope(verdict),
         "the main reason": sentence(material.about(_main_reason(material, verdict), verdict.rater)),
     }
+
+
+def _scope(verdict: Verdict) -> str:
+    if verdict.word in ("VALIDATED", "AUXILIARY"):
+        return verdict.earned_scope or "nothing tells cases apart"
+    return "none: the scores may be relied on for no kind of case"
 
 
 def _main_reason(material: Material, verdict: Verdict) -> str:

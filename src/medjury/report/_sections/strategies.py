@@ -196,6 +196,7 @@ def _notes(material: Material, ways: Ways) -> Html:
             if each.agreement is not None and each.agreement.value is None
         ]
     excluded = evidence.table.left_aside
+    whose = evidence.table.whose_danger(evidence.clinicians)
     if excluded:
         lines.append(
             f"{counted(excluded, 'case')} used for development {_was(excluded)} left out, as in the gate."
@@ -214,7 +215,7 @@ def _notes(material: Material, ways: Ways) -> Html:
             "and beats no other."
         )
     lines += [
-        f"{each.rater} gave no score to {each.blind:,} of the {counted(each.dangerous, 'answer')} that clinicians "
+        f"{each.rater} gave no score to {each.blind:,} of the {counted(each.dangerous, 'answer')} that {whose} "
         "called dangerous; whether it would have overlooked the danger there is not known, and is counted for no "
         "rater."
         for each in ways.rows
@@ -235,7 +236,7 @@ def _notes(material: Material, ways: Ways) -> Html:
     if dangerous is not None:
         lines.append(
             "Errors are severe ones, and counted over answers: one on any dimension, among the "
-            f"{counted(dangerous, 'answer')} that clinicians called dangerous on any."
+            f"{counted(dangerous, 'answer')} that {whose} called dangerous on any."
         )
     lines.append(
         "Cost is that of the calls behind the ratings, whoever paid for them: a reply that was found in the "

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Answer = tuple[str, str]  # a case and a system
 PartsOfCases = Mapping[str, Mapping[Answer, str]]  # by name
-_THIRDS = ("lowest third", "middle third", "highest third")
+_THIRDS = ("lowest values", "middle values", "highest values")
 _DATE, _DATES = "date", 24  # the column that orders cases in time, and into how many shares
 
 
@@ -99,7 +99,8 @@ def _places(numbers: Mapping[Answer, float], name: str) -> dict[Answer, str]:
     """Each answer's share in the order; equal numbers are in the same one."""
     shares = [f"{share:02}" for share in range(1, _DATES + 1)] if name == _DATE else _THIRDS
     order = sorted(numbers.values())
-    starts = [order[len(order) * share // len(shares)] for share in range(1, len(shares))]
+    above = next((number for number in order if number > order[0]), order[0])  # the lowest are in the first
+    starts = [max(above, order[len(order) * share // len(shares)]) for share in range(1, len(shares))]
     return {answer: shares[bisect_right(starts, number)] for answer, number in numbers.items()}
 
 
