@@ -201,6 +201,22 @@ def test_a_reader_of_the_file_is_named_before_anything_is_erased(tmp_path: Path)
         assert erase(store, selection("c-7"))
 
 
+def test_who_has_looked_since_before_in_postgresql_is_named_and_the_bytes_go_once_that_ends(
+    store: Store, store_address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if store.path is not None:
+        pytest.skip("a file has readers and no older transactions")
+    monkeypatch.setattr("medjury.store.ratings._erasure._PATIENCE", 0.2)
+    fill(store, 60)
+    with psycopg.connect(store_address, application_name="a long look") as other:
+        other.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        other.execute("SELECT 1")
+        with pytest.raises(StoreLocked, match=r"a long look \(process \d+\) .* their bytes stay on the disk"):
+            erase(store, selection("c-7", "c-59"))
+    assert erase(store, selection("c-7", "c-59")).earlier
+    assert SECRET.encode() not in bytes_of(store, store_address)
+
+
 def test_what_is_older_than_a_day_goes_by_its_newest_word(store: Store) -> None:
     store.write(
         ratings=[

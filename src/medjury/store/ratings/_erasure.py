@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
+import time
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -28,6 +29,7 @@ from medjury.store.ratings._store.transaction import Transaction
 # has to be erased, and the chain stays whole.
 
 _FIRST = "0" * 64
+_PATIENCE = 10.0  # seconds that an older transaction has to end
 _ROUNDS = 100_000  # ids are short: whoever tries them all shall need time for each
 
 
@@ -211,7 +213,11 @@ def erase(store: Store, selection: Selection, *, dry_run: bool = False) -> Erase
     _empty_the_log(store, _NOTHING)
     done = store.in_transaction(lambda transaction: _erase(transaction, selection, store.place))
     if done or done.earlier:  # an earlier erasure may have been stopped before this
-        store.outside_transactions(lambda cursor, dialect: _rewrite(cursor, dialect, selection.by))
+        if who := store.outside_transactions(lambda cursor, dialect: _rewrite(cursor, dialect, selection.by)):
+            raise StoreLocked(
+                f"{store.place}: {who} began a transaction before the rows were erased, and as long as it is open "
+                "their bytes stay on the disk. End it and run the same command again."
+            )
         _empty_the_log(store, "The rows are erased, but their bytes are still in its -wal file.")
     return done
 
@@ -402,17 +408,43 @@ def _date(text: str) -> datetime | None:
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
-def _rewrite(cursor: Any, dialect: str, by: str) -> None:
+def _rewrite(cursor: Any, dialect: str, by: str) -> str:
     """Write the tables anew without free space, in which the bytes of what was deleted lie. Of a run in PostgreSQL
-    whole tables are gone; beside them only its manifest held words, and not hashes alone."""
+    whole tables are gone; beside them only its manifest held words, and not hashes alone. Names who is in the way:
+    PostgreSQL keeps what an older transaction may still see."""
     if dialect == "sqlite":
         cursor.execute("VACUUM")
-        return
+        return ""
+    if who := _older(cursor):
+        return who
     for table in (
         _TABLES if by != "run" else ("runs",)
     ):  # ANALYZE: the planner keeps samples of what a column holds
         cursor.execute(f"VACUUM (FULL, ANALYZE) {table}")
+    if who := _older(cursor):
+        return who
     cursor.execute("VACUUM FULL pg_catalog.pg_statistic")
+    return ""
+
+
+def _older(cursor: Any) -> str:
+    """Who in this database has had a transaction open since before now and does not end it within seconds: another
+    program, or PostgreSQL itself while it cleans up."""
+    cursor.execute(
+        "SELECT pid, xact_start FROM pg_stat_activity "
+        "WHERE datname = current_database() AND backend_xmin IS NOT NULL AND pid <> pg_backend_pid()"
+    )
+    there = {tuple(row) for row in cursor.fetchall()}
+    until = time.monotonic() + _PATIENCE
+    while there:
+        cursor.execute(
+            "SELECT pid, xact_start, coalesce(nullif(application_name, ''), backend_type) FROM pg_stat_activity"
+        )
+        still = {(pid, begun): name for pid, begun, name in cursor.fetchall() if (pid, begun) in there}
+        if not still or time.monotonic() > until:
+            return f"{next(iter(still.values()))} (process {next(iter(still))[0]})" if still else ""
+        time.sleep(0.1)
+    return ""
 
 
 def _empty_the_log(store: Store, state: str) -> None:
