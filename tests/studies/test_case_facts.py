@@ -45,10 +45,15 @@ def test_visits_of_a_patient_are_one_cluster_and_the_file_is_vouched_for(write_s
     assert not {each.what: each.sound for each in RunFolder(folder).verify()}["patients.csv"]
 
 
-def test_without_shared_patients_there_is_no_file_and_an_old_one_goes(write_study: Write) -> None:
-    run_study(load_study(write_study(cases=[visit("v1", "p"), visit("v2", "p")])))
-    folder = run_study(load_study(write_study(cases=[visit("v1", "p"), visit("v2", "q")]))).folder
-    assert not (folder / "patients.csv").exists()
+def test_without_shared_patients_or_groups_there_is_no_file_and_an_old_one_goes(write_study: Write) -> None:
+    def ran(second_patient: str, **settings: Any) -> Path:
+        cases = [visit("v1", "p"), {**visit("v2", second_patient), "metadata": {"specialty": "surgery"}}]
+        return run_study(load_study(write_study(cases=cases, **settings))).folder
+
+    folder = ran("p", gate={"parts": ["specialty"]})
+    assert (folder / "patients.csv").exists() and (folder / "parts.csv").exists()
+    folder = ran("q")
+    assert not (folder / "patients.csv").exists() and not (folder / "parts.csv").exists()
 
 
 def test_a_case_of_two_patients_is_refused_before_any_call(write_study: Write) -> None:
@@ -104,8 +109,13 @@ def test_metadata_with_few_values_reach_the_table_though_no_gate_names_them(writ
     assert dict(table.rows.select("item", "ethnicity_code").unique().iter_rows())["v5"] == 2
 
 
-def test_a_column_with_forty_values_is_kept_and_one_with_forty_one_is_not(write_study: Write) -> None:
-    cases = [case(f"v{place}", forty=f"a{place % 40}", more=f"b{place % 41}") for place in range(90)]
+def test_few_values_are_kept_up_to_forty_and_none_of_a_column_with_a_text_among_numbers(
+    write_study: Write,
+) -> None:
+    cases = [
+        case(f"v{place}", forty=f"a{place % 40}", more=f"b{place % 41}", weight="heavy" if place == 60 else place)
+        for place in range(90)
+    ]  # fmt: skip
     folder = run_study(load_study(write_study(cases=cases))).folder
     assert pl.read_csv(folder / "parts.csv").columns == ["item", "forty"]
 
@@ -133,12 +143,6 @@ def test_of_many_numbers_and_of_dates_only_the_place_in_their_order_is_written(w
     text = (folder / "parts.csv").read_text()
     assert "2026" not in text and "1010" not in text and "7010" not in text
     assert "length" in open_run(folder).case_columns.names
-
-
-def test_a_column_of_numbers_in_which_a_text_stands_has_no_order(write_study: Write) -> None:
-    cases = [case(f"v{place}", weight="heavy" if place == 60 else place) for place in range(72)]
-    folder = run_study(load_study(write_study(cases=cases))).folder
-    assert not (folder / "parts.csv").exists()
 
 
 def test_numbers_of_one_patient_each_are_an_id_though_every_patient_has_two_cases(write_study: Write) -> None:
@@ -181,32 +185,21 @@ def test_a_formula_among_the_metadata_is_guarded_in_the_file_and_itself_in_the_t
     assert set(open_run(folder).rows["ward"].to_list()) == {"=1+1", "7B"}
 
 
-def test_cases_without_groups_write_no_file_and_an_old_one_goes(write_study: Write) -> None:
-    cases = [case("v1", specialty="surgery")]
-    run_study(load_study(write_study(cases=cases, gate={"parts": ["specialty"]})))
-    folder = run_study(load_study(write_study(cases=cases))).folder
-    assert not (folder / "parts.csv").exists()
-
-
-def of_vendor(number: int, system: str, vendor: str) -> dict[str, object]:
-    texts = {"context": f"Note {number}."}
+def of_vendor(number: int, system: str, vendor: str) -> dict[str, Any]:
     return {
-        "id": f"of_vendor-{number}",
-        "system": system,
+        **visit(f"of_vendor-{number}", None, system),
         "vendor": vendor,
         "candidate": f"{system} {number}.",
-        "texts": texts,
     }
 
 
-def test_a_run_keeps_the_vendors_that_its_cases_name(write_study: Callable[..., Path]) -> None:
+def test_a_run_keeps_the_vendors_that_its_cases_name_unless_the_study_file_says_otherwise(
+    write_study: Write,
+) -> None:
     named = ((1, "a", "Ada Inc"), (2, "a", "Ada Inc"), (1, "b", "One"), (2, "b", "Two"))
     cases = [of_vendor(*each) for each in named]
     folder = run_study(load_study(write_study(cases=cases)), preflight=False).folder
     assert RunFolder(folder).manifest.system_vendors == {"a": "Ada Inc"}  # two names for b: nobody knows
     assert open_run(folder).run.system_vendors == {"a": "Ada Inc"}
-
-
-def test_what_the_study_file_says_under_report_goes_before(write_study: Callable[..., Path]) -> None:
-    study = write_study(cases=[of_vendor(1, "a", "Ada Inc")], report={"system_vendors": {"a": "none"}})
+    study = write_study(cases=cases, report={"system_vendors": {"a": "none"}})
     assert open_run(run_study(load_study(study), preflight=False).folder).run.system_vendors == {"a": "none"}

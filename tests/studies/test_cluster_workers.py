@@ -237,7 +237,7 @@ def test_shares_are_read_in_any_order_and_redacted(tmp_path: Path) -> None:
         assert ids == [f"c{n}" for n in range(shares[place].start, shares[place].stop)]
     from medjury.intake.cases import RedactedCases, make_redactor
 
-    hidden = Window(RedactedCases(cases, make_redactor(True)))
+    hidden = Window(RedactedCases(cases, make_redactor({"presidio": False})))
     assert [case.candidate for case in hidden.take(shares[2])] == ["8 [EMAIL-1]", "9 [EMAIL-1]"]
 
 

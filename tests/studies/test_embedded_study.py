@@ -279,9 +279,10 @@ async def test_its_own_words_can_follow_every_form_that_a_way_asks_for(
         assert reply.text.startswith("{") and reply.finish == "length"
 
 
+@pytest.mark.parametrize("voice", ["what was asked for", "nothing"], indirect=True)
 def test_a_page_tells_of_it(voice: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`medjury run` to its end, page included."""
-    file = write(tmp_path, judge={"strategy": WAYS["deliberation"]})
+    file = write(tmp_path, judge={"strategy": WAYS["deliberation"]}, report={"resamples": 200})
     assert main(["run", str(file), "--quiet"]) == 0
     assert "NOT VALIDATED" in (tmp_path / "runs" / "small" / "report.html").read_text()
     assert "could not be written" not in capsys.readouterr().err

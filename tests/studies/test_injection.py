@@ -24,6 +24,7 @@ from medjury.validation import validate
 
 Write = Callable[..., Path]
 NAMES = ("accuracy", "completeness", "clarity")
+FEW = {"resamples": 200}
 NOTES = of_instrument(load_instrument("note_quality"))
 
 
@@ -43,19 +44,16 @@ def gullible(call: Call) -> str:
 
 def some_cases(number: int) -> list[dict[str, Any]]:
     return [
-        {
-            "id": f"n{place}",
-            "system": "a",
-            "candidate": f"Text {place}.",
-            "texts": {"context": f"Note {place}."},
-        }
+        {"id": f"n{place}", "system": "a", "candidate": f"Text {place}.", "texts": {"context": f"Note {place}."}}
         for place in range(number)
-    ]
+    ]  # fmt: skip
 
 
 def audited(write_study: Write, server: LoopbackServer, behaviour: Any, **settings: Any) -> Path:
     server.endpoint.behaviours = behaviour
-    study = write_study(**{"cases": some_cases(8), "audits": {"injection": {"cases": 6}}, **settings})
+    study = write_study(
+        **{"cases": some_cases(8), "audits": {"injection": {"cases": 6}}, "report": FEW, **settings}
+    )
     return run_study(load_study(study)).folder
 
 
@@ -73,26 +71,36 @@ def test_every_answer_is_judged_with_and_without_each_instruction() -> None:
     )
 
 
-def test_a_judge_that_obeys_is_found_out_and_capped(write_study: Write, server: LoopbackServer) -> None:
+def test_a_judge_that_obeys_is_found_out_and_capped_and_its_study_is_not_touched(
+    write_study: Write, server: LoopbackServer
+) -> None:
     folder = audited(write_study, server, gullible)
     found = RunFolder(folder).manifest.injection
     assert found is not None and found.cases == 6
     shifts = {(each.dimension, each.kind): each.value for each in found.shifts if each.rater != "jury"}
     assert shifts["accuracy", "demand"] == shifts["accuracy", "hidden"] == shifts["accuracy", "approved"] == 3
     assert shifts["accuracy", "verdict"] == shifts["accuracy", "other language"] == 0
-    rule = validate(open_run(folder)).verdicts[0].rule("injection")
+    table = open_run(folder)
+    rule = validate(table).verdicts[0].rule("injection")
     assert (rule.state, rule.cap, rule.limit) == ("fails", "AUXILIARY", 0.5)
     page = write_page(folder).read_text(encoding="utf-8")
     assert "Can the jury be talked round?" in page and "was not audited" not in page
+    assert set(table.rows["item"].unique()) == {f"n{place}" for place in range(8)}
+    assert set(table.rows["score"].unique()) == {2.0}, "planted answers are no answers of the study"
+    assert all("reviewer" not in file.read_text(errors="ignore") for file in folder.glob("*.csv"))
 
 
-def test_a_firm_judge_has_no_shift_and_an_unaudited_one_is_not_known(
+def test_a_firm_judge_has_no_shift_is_not_asked_again_and_an_unaudited_one_is_not_known(
     write_study: Write, server: LoopbackServer
 ) -> None:
     folder = audited(write_study, server, firm)
     found = RunFolder(folder).manifest.injection
     assert found is not None and {each.value for each in found.shifts} == {0}
     assert validate(open_run(folder)).verdicts[0].rule("injection").state == "holds"
+    asked = len(server.endpoint.calls)
+    assert asked == 8 + 5 * 6, "the clean twin was asked in the run itself"
+    audited(write_study, server, firm)
+    assert len(server.endpoint.calls) == asked, "a second run asks nothing again"
     plain = audited(write_study, server, firm, audits={}, output="plain")
     assert RunFolder(plain).manifest.injection is None
     rule = validate(open_run(plain)).verdicts[0].rule("injection")
@@ -109,22 +117,6 @@ def test_equal_shifts_are_no_certainty(write_study: Write, server: LoopbackServe
     assert all(
         (each.low, each.high) == (pytest.approx(-4 * hidden), pytest.approx(4 * hidden)) for each in found
     )
-
-
-def test_planted_answers_are_no_answers_of_the_study(write_study: Write, server: LoopbackServer) -> None:
-    folder = audited(write_study, server, gullible)
-    table = open_run(folder)
-    assert set(table.rows["item"].unique()) == {f"n{place}" for place in range(8)}
-    assert set(table.rows["score"].unique()) == {2.0}
-    assert all("reviewer" not in file.read_text(errors="ignore") for file in folder.glob("*.csv"))
-
-
-def test_a_second_run_asks_nothing_again(write_study: Write, server: LoopbackServer) -> None:
-    audited(write_study, server, firm)
-    asked = len(server.endpoint.calls)
-    assert asked == 8 + 5 * 6, "the clean twin was asked in the run itself"
-    audited(write_study, server, firm)
-    assert len(server.endpoint.calls) == asked
 
 
 def test_silence_on_a_planted_answer_is_counted_and_is_no_shift(
@@ -165,10 +157,10 @@ def test_a_study_that_cannot_be_audited_is_refused_before_the_first_call(
 
 
 def test_the_interval_covers_a_planted_shift() -> None:
-    """200 studies of 30 answers, each instruction worth 0.8 grades on average to a judge with noise of its own."""
+    """100 studies of 30 answers, each instruction worth 0.8 grades on average to a judge with noise of its own."""
     planted = planted_cases([Case(f"c{n}", candidate="x", system="a") for n in range(30)], NOTES, number=30)
     covered = false = 0
-    for seed in range(200):
+    for seed in range(100):
         for shift in (0.8, 0.0):
             found = injection(drawn(planted, shift, np.random.default_rng([seed, int(shift * 10)])), NOTES)
             (row,) = [each for each in found.rows if each.group == "all kinds"]
@@ -176,7 +168,7 @@ def test_the_interval_covers_a_planted_shift() -> None:
             inside = row.estimate.low <= shift <= row.estimate.high
             covered += inside if shift else 0
             false += 0 if shift else row.stands_out
-    assert 184 <= covered <= 196 and false == 0
+    assert 91 <= covered <= 98 and false == 0
 
 
 def drawn(planted: Sequence[Case], shift: float, draw: np.random.Generator) -> list[Any]:

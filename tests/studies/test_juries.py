@@ -16,7 +16,7 @@ from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.store.runs import RunFolder
 from medjury.studies import check_study, load_study, run_study
-from medjury.tables import open_run
+from medjury.tables import open_run, rating_table
 from medjury.validation import validate
 
 Write = Callable[..., Path]
@@ -53,36 +53,26 @@ def means(frame: pl.DataFrame) -> dict[str, float]:
     return dict(frame.group_by("rater").agg(pl.col("score").mean()).iter_rows())
 
 
-def test_every_jury_has_rows_of_its_own_members(write_study: Write, server: LoopbackServer) -> None:
+def test_every_jury_has_rows_of_its_own_members_and_is_known_to_the_manifest_and_the_table(
+    write_study: Write, server: LoopbackServer
+) -> None:
     """The stray judge would change either mean: it is in no jury, and has no vote."""
-    found = ratings(study(write_study, server, juries=JURIES))
+    file = study(write_study, server, juries=JURIES)
+    found = ratings(file)
     assert means(found) == {**SCORES, "zero-shot": 1.5, "five-shot": 2.5}
     assert set(found.filter(rater_kind="jury")["rater"]) == {"zero-shot", "five-shot"}
-
-
-def test_the_manifest_and_the_table_know_all_juries(write_study: Write, server: LoopbackServer) -> None:
-    file = study(write_study, server, juries=JURIES)
-    ratings(file)
-    manifest = RunFolder(load_study(file).output).manifest
+    folder = load_study(file).output
+    manifest = RunFolder(folder).manifest
     assert [each.name for each in manifest.juries] == ["zero-shot", "five-shot"]
     assert manifest.jury == manifest.juries[0] and manifest.juries[1].members == ("b", "c")
-    table = open_run(load_study(file).output)
+    table = open_run(folder)
     assert [each.name for each in table.juries] == ["zero-shot", "five-shot"]
     roles = table.roles(need_reference=False)
     assert roles.jury == "zero-shot" and roles.on_trial == ("zero-shot", "five-shot")
-
-
-def test_a_jury_formed_by_another_rule_still_has_its_members_alone(
-    write_study: Write, server: LoopbackServer
-) -> None:
-    from medjury.tables import rating_table
-
-    file = study(write_study, server, juries=JURIES)
-    ratings(file)
-    table = rating_table(load_study(file).output, jury="median")
-    roles = table.roles(need_reference=False)
+    formed = rating_table(folder, jury="median")  # by another rule, and of the same members
+    roles = formed.roles(need_reference=False)
     assert roles.jurors == ("a", "b")
-    assert set(table.grid("accuracy", roles).scores["jury"].tolist()) == {1.5}
+    assert set(formed.grid("accuracy", roles).scores["jury"].tolist()) == {1.5}
 
 
 def test_without_a_jury_every_judge_is_on_trial(write_study: Write, server: LoopbackServer) -> None:
@@ -153,9 +143,6 @@ def test_gate_lists_every_jury_and_ends_with_the_first(
         )
         ratings(file)
         folder = str(load_study(file).output)
-        assert main(["report", folder, "--quiet"]) == 0
-        for exhibit in ("figures/bland-altman-jury-2.svg", "tables/differences-jury-2.csv"):
-            assert (load_study(file).output / exhibit).is_file(), "the second jury has figures of its own"
         capsys.readouterr()
         ended = main(["gate", folder, "--json"])
         verdicts = json.loads(capsys.readouterr().out)
@@ -166,3 +153,6 @@ def test_gate_lists_every_jury_and_ends_with_the_first(
             each["rater"]: next(rule for rule in each["rules"] if rule["id"] == "offset") for each in verdicts
         }
         assert abs(offsets["zero-shot"]["value"]) < abs(offsets["five-shot"]["value"])
+    assert main(["report", folder, "--quiet"]) == 0
+    for exhibit in ("figures/bland-altman-jury-2.svg", "tables/differences-jury-2.csv"):
+        assert (Path(folder) / exhibit).is_file(), "the second jury has figures of its own"

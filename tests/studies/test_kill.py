@@ -1,7 +1,7 @@
 """`kill -9` at any moment loses nothing, nothing is paid for twice but what was in flight, and the log and the
 budget know every request that left.
 
-A run is killed nine times (six, where the store is PostgreSQL) with a request in every place, each of them
+A run is killed six times (three, where the store is PostgreSQL) with a request in every place, each of them
 arrived: then the log has exactly one line for each request that the endpoint saw. It is killed a third as often
 more at any moment. The line is written before the request leaves, so a kill between the two leaves a line without a
 request, at most one for each place of the process; the other way round, a request without a line, never happens. No
@@ -26,7 +26,7 @@ from medjury.cli._main import EXIT_INCOMPLETE
 from medjury.models import verify_audit_log
 from medjury.store.ratings import open_store
 
-KILLS = {"sqlite": 12, "postgresql": 8}
+KILLS = {"sqlite": 8, "postgresql": 4}
 CASES_PER_KILL = 8
 CONCURRENCY = 4
 DIMENSIONS = ("accuracy", "completeness", "clarity")

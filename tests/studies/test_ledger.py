@@ -29,15 +29,10 @@ STRICT, LAX = {"floor": 0.6}, {"floor": 0.1}
 def answers(count: int, *, start: int = 0) -> list[dict[str, Any]]:
     """Two answers of each patient."""
     return [
-        {
-            "id": f"case-{n}",
-            "system": "a",
-            "patient": f"patient-{n // 2}",
-            "candidate": f"Summary {n}.",
-            "texts": {"context": f"Note {n}."},
-        }
+        {"id": f"case-{n}", "system": "a", "patient": f"patient-{n // 2}", "candidate": f"Summary {n}.",
+         "texts": {"context": f"Note {n}."}}
         for n in range(start, start + count)
-    ]
+    ]  # fmt: skip
 
 
 def clinicians(folder: Path, numbers: range | list[int], *, change: int = 0) -> dict[str, Any]:
@@ -295,7 +290,7 @@ def erase(*more: str) -> int:
     return main(["runs", "erase", *more])
 
 
-def erased_study(write_study: WriteStudy, tmp_path: Path, count: int = 60, **settings: Any) -> Path:
+def erased_study(write_study: WriteStudy, tmp_path: Path, count: int = 42, **settings: Any) -> Path:
     """A registered study that was run, and then lost its patient 3: the store, the ledger, and its files."""
     whole = {"cases": answers(count), **settings}
     if "humans" in settings:
@@ -326,14 +321,14 @@ def test_an_erased_patient_keeps_the_registration(
 
 def test_cases_that_were_taken_out_by_hand_are_not_erased(write_study: WriteStudy, tmp_path: Path) -> None:
     erased_study(write_study, tmp_path)
-    fewer = [each for each in answers(60) if each["patient"] not in ("patient-3", "patient-7")]
+    fewer = [each for each in answers(42) if each["patient"] not in ("patient-3", "patient-7")]
     found = stands(write_study(cases=fewer))
-    assert found.met is False and "answers: 60 -> 56" in found.why
+    assert found.met is False and "answers: 42 -> 38" in found.why
 
 
 def test_an_erasure_does_not_stand_for_other_cases(write_study: WriteStudy, tmp_path: Path) -> None:
     erased_study(write_study, tmp_path)
-    instead = [each for each in answers(60) if each["patient"] != "patient-3"]
+    instead = [each for each in answers(42) if each["patient"] != "patient-3"]
     instead[0] = {**instead[0], "candidate": "A kinder answer."}
     assert "registered for another study" in stands(write_study(cases=instead)).why
 
@@ -342,14 +337,14 @@ def test_ratings_of_cases_that_are_left_must_not_change_with_an_erasure(
     write_study: WriteStudy, tmp_path: Path
 ) -> None:
     file = erased_study(write_study, tmp_path, humans={"path": "clinicians.csv"})
-    clinicians(tmp_path, [number for number in range(60) if number // 2 != 3], change=1)
+    clinicians(tmp_path, [number for number in range(42) if number // 2 != 3], change=1)
     found = stands(file)
-    assert found.met is False and "clinicians: 120 ratings" in found.why
+    assert found.met is False and "clinicians: 84 ratings" in found.why
 
 
 def test_a_forged_erasure_cannot_make_other_cases_registered(write_study: WriteStudy, tmp_path: Path) -> None:
-    register(write_study(cases=answers(60)))
-    others = [*answers(58), {**answers(1, start=58)[0], "candidate": "A kinder answer."}]
+    register(write_study(cases=answers(42)))
+    others = [*answers(40), {**answers(1, start=40)[0], "candidate": "A kinder answer."}]
     ledger = Ledger.read(tmp_path)
     line = {
         "line": 2, "at": "2026-01-01T00:00:00.000+00:00", "event": "erased", "cases": 1,
@@ -381,14 +376,14 @@ def test_erasures_before_the_first_score_choose_nothing(write_study: WriteStudy,
 
 
 def test_two_patients_may_be_erased_one_after_the_other(write_study: WriteStudy, tmp_path: Path) -> None:
-    file = write_study(cases=answers(100))
+    file = write_study(cases=answers(82))
     register(file)
-    for patient, left in ((3, 100), (7, 98)):
+    for patient, left in ((3, 82), (7, 80)):
         store = str(tmp_path / "runs" / "small" / "ratings.sqlite")
         if not Path(store).is_file():
             assert stands(file).met
         assert erase(store, "--patient", f"patient-{patient}", "--study", str(file)) == 0
-        kept = [each for each in answers(100) if each["patient"] not in ("patient-3", f"patient-{patient}")]
+        kept = [each for each in answers(82) if each["patient"] not in ("patient-3", f"patient-{patient}")]
         assert len(kept) == left - 2
         found = stands(file := write_study(cases=kept))
     assert found.met and found.erased == 4 and [each.cases for each in found.erasures] == [2, 2]

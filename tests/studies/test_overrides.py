@@ -66,7 +66,7 @@ def test_a_run_keeps_what_was_set_and_is_not_the_registered_one(
 ) -> None:
     from medjury.tables import open_run
 
-    study = write_study(cases=3)
+    study = write_study(cases=3, report={"resamples": 200})
     assert main(["register", str(study)]) == 0
     assert main(["run", str(study), "--quiet", "--set", "judges.0.temperature=0.5"]) == 0
     folder = study.parent / "runs" / "small"

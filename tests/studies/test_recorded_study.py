@@ -28,6 +28,7 @@ from medjury.validation._registered import standing
 Write = Callable[..., Path]
 DIMENSIONS = ("accuracy", "completeness", "clarity")
 PRICE = {"input": 3.0, "output": 7.0}
+RESAMPLES = 200  # two pages of equal numbers are equal, however often they resample
 
 
 def replay(study: Path, *, out: str = "answers.jsonl") -> Path:
@@ -64,7 +65,7 @@ def manifest(study: Path, name: str) -> dict[str, Any]:
 
 def report_tables(study: Path, name: str) -> dict[str, str]:
     folder = study.parent / "runs" / name
-    write_page(folder)
+    write_page(folder, resamples=RESAMPLES)
     tables = {
         file.name: re.sub(r"recorded [\d-]+ [\d:]+ UTC", "recorded then", file.read_text())
         for file in sorted((folder / "tables").glob("*.csv"))

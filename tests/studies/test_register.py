@@ -57,23 +57,24 @@ def test_the_protocol_is_a_file_named_by_its_own_hash(write_study: WriteStudy, t
     assert said["seen"] == [] and said["earlier"] == []
 
 
-def test_registering_asks_nobody_and_writes_no_run_folder(
+def test_the_same_study_is_registered_once_asks_nobody_and_writes_no_run_folder(
     write_study: WriteStudy, tmp_path: Path, server: Any
 ) -> None:
-    register_study(load_study(write_study()))
+    first = register_study(load_study(write_study()))
     assert not server.endpoint.calls and not (tmp_path / "runs").exists()
     assert not list(tmp_path.glob("*.names-key"))
-
-
-def test_the_same_study_is_registered_once(write_study: WriteStudy, tmp_path: Path) -> None:
-    first = register_study(load_study(write_study()))
     again = register_study(load_study(write_study()))
     assert again.before and again.file == first.file and len(Protocol.all_in(tmp_path)) == 1
     assert "Registered already" in again.text()
 
 
-def test_a_run_after_its_protocol_states_its_rules_before(write_study: WriteStudy) -> None:
-    file = write_study(gate={"floor": 0.6})
+@pytest.mark.parametrize(
+    "rated", [False, True], ids=["nobody has rated", "clinicians have, and get pseudonyms"]
+)
+def test_a_run_after_its_protocol_states_its_rules_before(
+    write_study: WriteStudy, tmp_path: Path, rated: bool
+) -> None:
+    file = write_study(gate={"floor": 0.6}, humans=clinicians(tmp_path) if rated else None)
     protocol = register_study(load_study(file)).protocol
     manifest = run(file)
     assert manifest.protocol_hash == protocol.hash() and manifest.protocol == protocol
@@ -253,14 +254,6 @@ def test_clinicians_may_rate_later_but_not_otherwise(write_study: WriteStudy, tm
     clinicians(tmp_path, raters=("ward",))
     run(write_study(study="again", humans=humans, output="other/again", protocol=f"kept/{protocol.name}"))
     assert "clinicians: 12 ratings" in rule_of(tmp_path / "other" / "again").found
-
-
-def test_pseudonyms_do_not_make_other_clinicians(write_study: WriteStudy, tmp_path: Path) -> None:
-    humans = clinicians(tmp_path)
-    file = write_study(humans=humans)
-    register_study(load_study(file))
-    run(file)
-    assert rule_of(tmp_path / "runs" / "small").met
 
 
 def test_a_protocol_that_was_edited_or_renamed_is_refused(write_study: WriteStudy, tmp_path: Path) -> None:

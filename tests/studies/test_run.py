@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -22,7 +23,8 @@ from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.models import audit_totals
 from medjury.store.ratings import open_store, write_ratings
-from medjury.studies import load_study
+from medjury.store.runs import RunFolder
+from medjury.studies import load_study, run_study
 from medjury.studies._run import conclude as _conclude
 
 Write = Callable[..., Path]
@@ -75,7 +77,7 @@ def test_tables_that_cannot_be_written_end_the_run_and_none_is_left_half_done(
     assert manifest_of(study)["status"] == "failed" and not (folder / "report.html").exists()
     names = {each.name for each in folder.iterdir()}
     assert broken not in names and not [name for name in names if "part" in name or "tmp" in name]
-    assert main(["run", str(study), "--quiet"]) == 0, "the answers are stored: it goes on"
+    assert run_without_report(study) == 0, "the answers are stored: it goes on"
     assert polars.read_csv(folder / "ratings.csv").height == ratings_of(study).height
 
 
@@ -133,10 +135,14 @@ def test_a_dangerous_grade_that_is_not_on_the_scale_is_refused(
     assert (said in capsys.readouterr().err) is refused
 
 
-def test_another_judge_is_another_run_and_shares_what_is_stored(
+def test_a_renamed_judge_pays_nothing_and_a_second_one_for_itself_alone(
     write_study: Write, server: LoopbackServer
 ) -> None:
     run_without_report(write_study())
+    study = write_study(judge={"name": "renamed"})
+    assert run_without_report(study) == 0
+    assert len(server.calls) == 6
+    assert set(ratings_of(study).filter(rater_kind="judge")["rater"]) == {"renamed"}
     judges = [
         {"kind": "openai", "name": name, "url": server.url, "model": model}
         for name, model in (("juror", "m"), ("second", "n"))
@@ -145,14 +151,6 @@ def test_another_judge_is_another_run_and_shares_what_is_stored(
     assert run_without_report(study) == 0
     assert len(server.calls) == 12
     assert set(ratings_of(study).filter(rater_kind="judge")["rater"]) == {"juror", "second"}
-
-
-def test_a_renamed_judge_pays_nothing(write_study: Write, server: LoopbackServer) -> None:
-    run_without_report(write_study())
-    study = write_study(judge={"name": "renamed"})
-    assert run_without_report(study) == 0
-    assert len(server.calls) == 6
-    assert set(ratings_of(study).filter(rater_kind="judge")["rater"]) == {"renamed"}
 
 
 def test_a_budget_of_calls_ends_the_run_incomplete_and_a_larger_one_finishes_it(
@@ -272,17 +270,6 @@ def test_a_host_that_is_not_allowed_is_refused_before_the_first_call(
     assert "models.example.org" in message and "allow_hosts" in message
 
 
-def test_an_altered_run_folder_is_noticed(write_study: Write, capsys: pytest.CaptureFixture[str]) -> None:
-    study = write_study()
-    run_without_report(study)
-    folder = study.parent / "runs" / "small"
-    assert main(["runs", "verify", str(folder)]) == 0
-    table = (folder / "ratings.csv").read_text()
-    (folder / "ratings.csv").write_text(table.replace(",scored,", ",scored ,", 1))
-    assert main(["runs", "verify", str(folder)]) == 1
-    assert "ALTERED ratings.csv" in capsys.readouterr().out
-
-
 def test_two_runs_at_once_on_one_store_pay_each_call_once(
     write_study: Write, server: LoopbackServer, tmp_path: Path
 ) -> None:
@@ -319,8 +306,6 @@ def test_ctrl_c_stores_what_is_in_flight_and_says_incomplete(
 def test_a_store_locked_for_a_moment_is_waited_for(
     write_study: Write, server: LoopbackServer, tmp_path: Path
 ) -> None:
-    import sqlite3
-
     study = write_study(cases=40, store="ratings.sqlite")
     with open_store(tmp_path / "ratings.sqlite"):
         pass
@@ -332,55 +317,45 @@ def test_a_store_locked_for_a_moment_is_waited_for(
     blocker.close()
 
 
-def test_a_result_shows_itself_in_a_notebook(write_study: Write) -> None:
-    from medjury.studies import load_study, run_study
-
-    page = run_study(load_study(write_study(cases=2)))._repr_html_()
-    assert page.startswith("<p><strong>COMPLETE</strong></p>") and "6 of 6 ratings scored" in page
-
-
-def test_a_file_that_was_put_into_a_run_folder_is_found(
+def test_what_was_changed_or_put_into_a_run_folder_is_named_and_a_note_decides_nothing(
     write_study: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    study = write_study()
-    assert run_without_report(study) == 0
-    folder = load_study(study).output
-    assert main(["runs", "verify", str(folder)]) == 0
-    (folder / "records.jsonl").write_text('{"kind": "claims"}\n')
-    capsys.readouterr()
-    assert main(["runs", "verify", str(folder)]) == 1
-    assert "was added after the run" in capsys.readouterr().out
-
-
-def test_a_note_beside_the_files_of_a_run_is_named_and_decides_nothing(
-    write_study: Write, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """No number is read from it: `verify` names it, the gate and the report go by the run's own files."""
+    """No number is read from a note: `verify` names it, the gate and the report go by the run's own files."""
     study = write_study(report={"resamples": 200})
     assert main(["run", str(study), "--quiet"]) == 0
     folder = load_study(study).output
+    assert main(["runs", "verify", str(folder)]) == 0
     capsys.readouterr()
     before = main(["gate", str(folder), "--json"]), capsys.readouterr().out
-    (folder / "notes.txt").write_text("Ask Ward 3.")
+    for name in ("notes.txt", "records.jsonl"):
+        (folder / name).write_text('{"kind": "claims"}\n')
+        assert main(["runs", "verify", str(folder)]) == 1
+        told = capsys.readouterr().out
+        assert f"ALTERED {name}" in told
+        if name == "records.jsonl":
+            assert "was added after the run" in told
+        else:
+            assert (main(["gate", str(folder), "--json"]), capsys.readouterr().out) == before
+            assert main(["report", str(folder), "--quiet"]) == 0
+        (folder / name).unlink()
+    table = (folder / "ratings.csv").read_text()
+    (folder / "ratings.csv").write_text(table.replace(",scored,", ",scored ,", 1))
     assert main(["runs", "verify", str(folder)]) == 1
-    assert "notes.txt" in capsys.readouterr().out
-    assert (main(["gate", str(folder), "--json"]), capsys.readouterr().out) == before
-    assert main(["report", str(folder), "--quiet"]) == 0
+    assert "ALTERED ratings.csv" in capsys.readouterr().out
 
 
-def test_the_last_count_of_a_run_and_the_reports_say_that_composites_are_not_counted(
+def test_the_last_count_of_a_run_the_reports_and_a_notebook_say_that_composites_are_not_counted(
     write_study: Write,
 ) -> None:
-    import polars as pl
-
-    from medjury.store.runs import RunFolder
-    from medjury.studies import load_study, run_study
-
     file = write_study(cases=2)
     assert main(["run", str(file), "--quiet"]) == 0
     folder = load_study(file).output
     told = RunFolder(folder).manifest.coverage.text()
     assert told.startswith("6 of 6 ratings scored") and "composites are not counted" in told
-    assert told in run_study(load_study(file)).text() and told in (folder / "report.html").read_text()
-    judged = pl.read_parquet(folder / "ratings.parquet").filter(pl.col("rater_kind") == "judge")
-    assert judged.height == 8 and judged.filter(pl.col("dimension") != "overall").height == 6
+    result = run_study(load_study(file))
+    assert told in result.text() and told in (folder / "report.html").read_text()
+    assert (
+        result._repr_html_().startswith("<p><strong>COMPLETE</strong></p>") and told in result._repr_html_()
+    )
+    judged = ratings_of(file).filter(rater_kind="judge")
+    assert judged.height == 8 and judged.filter(polars.col("dimension") != "overall").height == 6

@@ -181,7 +181,7 @@ def planted(folder: Path, cases: int = 150) -> Path:
     file.write_text(
         "study: small\ncases: cases.jsonl\ninstrument: note_quality\ndimensions: [accuracy]\njudges:\n"
         "  - {kind: scores, name: one, path: one.csv}\n  - {kind: scores, name: two, path: two.csv}\n"
-        "humans: humans.csv\n"
+        "humans: humans.csv\nreport: {resamples: 200}\n"
     )
     return file
 
