@@ -2,63 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.loopback import LoopbackServer
 from tests.report.planted import planted_frame, write_run
+from tests.studies.conftest import server, written  # noqa: F401 - a fixture
+from tests.studies.running import manifest_of, run_without_report
 
 from medjury.cli import main
 from medjury.validation import validate
 
 
 @pytest.fixture
-def server() -> Iterator[LoopbackServer]:
-    with LoopbackServer() as server:
-        yield server
-
-
-@pytest.fixture
-def study(tmp_path: Path, server: LoopbackServer) -> Callable[..., Path]:
-    def write(**settings: Any) -> Path:
-        rows = [
-            {
-                "id": f"case-{n}",
-                "system": "a",
-                "candidate": f"Summary {n}.",
-                "texts": {"context": f"Note {n}."},
-            }
-            for n in range(6)
-        ]
-        (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        judge = {"kind": "openai", "name": "juror", "url": server.url, "model": "m"}
-        whole = {
-            "study": "small",
-            "cases": "cases.jsonl",
-            "instrument": "note_quality",
-            "dimensions": ["accuracy"],
-            "judges": [judge],
-        }
-        file = tmp_path / "study.yaml"
-        file.write_text(
-            "".join(f"{name}: {json.dumps(value)}\n" for name, value in (whole | settings).items())
-        )
-        return file
-
-    return write
-
-
-def manifest_of(file: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((file.parent / "runs" / "small" / "manifest.json").read_text())
-    return found
+def study(tmp_path: Path, server: LoopbackServer) -> Callable[..., Path]:  # noqa: F811
+    return lambda **settings: written(tmp_path, server.url, dimensions=["accuracy"], **settings)
 
 
 def test_the_gate_is_recorded_before_the_run_with_every_rule(study: Callable[..., Path]) -> None:
     file = study(gate={"floor": 0.6, "development_cases": ["case-1", "case-0"]})
-    main(["run", str(file), "--quiet"])
+    run_without_report(file)
     gate = manifest_of(file)["gate"]
     assert gate["floor"] == 0.6 and gate["margin"] == 0.1
     assert gate["development_cases"] == ["case-0", "case-1"]
@@ -68,11 +33,11 @@ def test_the_gate_is_recorded_before_the_run_with_every_rule(study: Callable[...
 
 def test_resuming_keeps_the_moment_and_changing_the_rules_is_remembered(study: Callable[..., Path]) -> None:
     file = study(gate={"floor": 0.6})
-    main(["run", str(file), "--quiet"])
+    run_without_report(file)
     first = manifest_of(file)["gate"]
-    main(["run", str(file), "--quiet"])
+    run_without_report(file)
     assert manifest_of(file)["gate"] == first
-    main(["run", str(study(gate={"floor": 0.1})), "--quiet"])
+    run_without_report(study(gate={"floor": 0.1}))
     changed = manifest_of(file)["gate"]
     assert [each["floor"] for each in changed["earlier"]] == [0.6]
     rule = validate(file.parent / "runs" / "small").verdicts[0].rule("registered")
@@ -82,7 +47,7 @@ def test_resuming_keeps_the_moment_and_changing_the_rules_is_remembered(study: C
 def test_development_cases_may_stand_in_a_file(study: Callable[..., Path], tmp_path: Path) -> None:
     (tmp_path / "used.txt").write_text("case-3\n\ncase-4\n")
     file = study(gate={"development_cases": "used.txt"})
-    main(["run", str(file), "--quiet"])
+    run_without_report(file)
     assert manifest_of(file)["gate"]["development_cases"] == ["case-3", "case-4"]
 
 

@@ -15,7 +15,7 @@ from medjury.cli._main import main
 from medjury.store.runs import Protocol
 from medjury.validation import validate
 
-FEW = ("--scale", "1", "5", "--resamples", "200")
+FEW = ("--scale", "1", "5", "--resamples", "100")
 NO_RUN = "These ratings come from no run folder"
 
 
@@ -52,7 +52,7 @@ def test_the_verdict_is_that_of_the_library(good: list[str], capsys: pytest.Capt
     main(["validate", *good, *FEW, "--json"])
     shown = capsys.readouterr()
     (said,) = json.loads(shown.out)
-    (expected,) = validate(two_panels(*good, scale=(1, 5)), resamples=200).verdicts
+    (expected,) = validate(two_panels(*good, scale=(1, 5)), resamples=100).verdicts
     assert said["rater"] == "jury" and said["verdict"] == expected.word
     assert [(rule["id"], rule["found"]) for rule in said["rules"]] == [
         (rule.id, rule.found) for rule in expected.rules
@@ -107,17 +107,7 @@ def test_a_registered_protocol_shows_that_rules_came_first_where_scores_have_tim
 
 def test_a_report_and_junit_are_written(good: list[str], tmp_path: Path) -> None:
     out, junit = tmp_path / "out", tmp_path / "gate.xml"
-    main(
-        [
-            "validate",
-            *good,
-            *FEW,
-            "--out",
-            str(out),
-            "--junit",
-            str(junit),
-        ]
-    )
+    main(["validate", *good, *FEW, "--out", str(out), "--junit", str(junit)])
     page = (out / "report.html").read_text()
     assert "AUXILIARY" in page and "long: one score in each row" in page and NO_RUN in page
     assert json.loads((out / "verdicts.json").read_text())[0]["dimension"] == "accuracy"

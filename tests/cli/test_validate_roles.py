@@ -15,6 +15,7 @@ from medjury.tables import two_panels
 from medjury.validation import validate
 
 AGREES = "offset"
+FEW = ("--resamples", "200")
 HUMANS = "{path: humans.csv, keep_names: true, reference: primary, second_panel: rescore}"
 
 
@@ -44,14 +45,14 @@ def planted(folder: Path, humans: str = HUMANS, more: str = "") -> Path:
         "study: two-panels\ncases: cases.jsonl\ninstrument: note_quality\ndimensions: [accuracy]\njudges:\n"
         "  - {kind: scores, name: one, path: judges.csv, rater: one}\n"
         "  - {kind: scores, name: two, path: judges.csv, rater: two}\n"
-        f"humans: {humans}\n{more}"
+        f"humans: {humans}\nreport: {{resamples: 200}}\n{more}"
     )
     return study
 
 
 def validated(folder: Path, *options: str) -> int:
     files = [str(folder / "humans.csv"), str(folder / "judges.csv")]
-    return main(["validate", *files, "--instrument", "note_quality", "--json", *options])
+    return main(["validate", *files, "--instrument", "note_quality", *FEW, "--json", *options])
 
 
 def agreement(shown: str) -> str:
@@ -65,7 +66,7 @@ def test_two_tables_under_a_study_agree_as_its_run_does(
     study = planted(tmp_path)
     assert main(["run", str(study), "--quiet"]) in (0, 3, 4)
     capsys.readouterr()
-    main(["gate", str(tmp_path / "runs/two-panels"), "--json"])
+    main(["gate", str(tmp_path / "runs/two-panels"), *FEW, "--json"])
     of_the_run = agreement(capsys.readouterr().out)
     validated(tmp_path)
     merged = agreement(capsys.readouterr().out)
@@ -82,7 +83,7 @@ def test_the_library_takes_the_same_roles(tmp_path: Path, capsys: pytest.Capture
     assert table.default_reference == ("ada", "sam") and table.people.second_panel == ("kim", "uma")
     assert table.people.consensus == "median" and table.run.labels["visit-5"] == {"wrong": 1}
     validated(tmp_path, "--rules", str(study))
-    (mine,) = validate(table, raters="jury").verdicts
+    (mine,) = validate(table, raters="jury", resamples=200).verdicts
     found = next(rule.found for rule in mine.rules if rule.id == AGREES)
     assert found == agreement(capsys.readouterr().out)
 

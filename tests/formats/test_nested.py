@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from medjury.store.ratings import ImportedRatings, read_ratings
 from medjury.studies.inspection import look
 
 Found = list[tuple[str, str, str, str, float | None]]
+BY_PATHS = "importing-ratings.md#results-of-other-programs-paths-into-json"
+by_paths = partial(reads, "Ratings", described=BY_PATHS)
 
 
 def read(folder: Path, name: str, content: Any, mapping: str) -> ImportedRatings:
@@ -48,14 +51,7 @@ scale: [1, 5]
 """
 
 
-@reads(
-    "Ratings",
-    "Inspect log",
-    ".json",
-    "`rows: samples[]`",
-    "",
-    described="importing-ratings.md#results-of-other-programs-paths-into-json",
-)
+@by_paths("Inspect log", ".json", "`rows: samples[]`")
 def test_a_log_of_inspect(tmp_path: Path) -> None:
     found = read(tmp_path, "log.json", INSPECT, INSPECT_MAPPING)
     assert rows(found) == [
@@ -74,14 +70,7 @@ HELM = [
 ]  # fmt: skip
 
 
-@reads(
-    "Ratings",
-    "HELM statistics of instances",
-    ".json",
-    '`rows: "[].stats[]"`',
-    "",
-    described="importing-ratings.md#results-of-other-programs-paths-into-json",
-)
+@by_paths("HELM statistics of instances", ".json", '`rows: "[].stats[]"`')
 def test_per_instance_stats_of_helm(tmp_path: Path) -> None:
     mapping = "rows: '[].stats[]'\nitem: instance_id\ndimension: name.name\nscore: mean\n"
     mapping += (
@@ -99,14 +88,7 @@ PROMPTFOO = {"version": 3, "results": {"results": [
 ]}}  # fmt: skip
 
 
-@reads(
-    "Ratings",
-    "promptfoo results",
-    ".json",
-    "`rows: results.results[]`",
-    "",
-    described="importing-ratings.md#results-of-other-programs-paths-into-json",
-)
+@by_paths("promptfoo results", ".json", "`rows: results.results[]`")
 def test_results_of_promptfoo(tmp_path: Path) -> None:
     mapping = (
         "rows: results.results[]\nitem: vars.case\nsystem: provider.id\ncolumns: 'namedScores.{dimension}'\n"
@@ -131,14 +113,7 @@ DEEPEVAL = {"testRunData": {"testCases": [
 ]}}  # fmt: skip
 
 
-@reads(
-    "Ratings",
-    "DeepEval test run",
-    ".json",
-    "`rows: testRunData.testCases[].metricsData[]`",
-    "",
-    described="importing-ratings.md#results-of-other-programs-paths-into-json",
-)
+@by_paths("DeepEval test run", ".json", "`rows: testRunData.testCases[].metricsData[]`")
 def test_a_test_run_of_deepeval(tmp_path: Path) -> None:
     """The metric and the test case are both called `name`: the row's own is meant, and ^ is the one around it."""
     mapping = (
@@ -151,14 +126,7 @@ def test_a_test_run_of_deepeval(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-@reads(
-    "Ratings",
-    "lm-eval samples",
-    ".jsonl",
-    "one object a line",
-    "",
-    described="importing-ratings.md#results-of-other-programs-paths-into-json",
-)
+@by_paths("lm-eval samples", ".jsonl", "one object a line")
 def test_samples_of_lm_eval(tmp_path: Path) -> None:
     lines = [{"doc_id": 0, "doc": {"id": "q-1"}, "acc": 1.0}, {"doc_id": 1, "doc": {"id": "q-2"}, "acc": 0.0}]
     mapping = (
@@ -168,13 +136,11 @@ def test_samples_of_lm_eval(tmp_path: Path) -> None:
     assert rows(found) == [("q-1", "", "acc", "accuracy", 1), ("q-2", "", "acc", "accuracy", 0)]
 
 
-@reads(
-    "Ratings",
+@by_paths(
     "LangSmith runs, JSON in cells",
     ".csv, .jsonl",
     "paths into the JSON of a cell",
     "a cell that is not JSON, with its row",
-    described="importing-ratings.md#results-of-other-programs-paths-into-json",
 )
 def test_json_within_the_cells_of_a_table(tmp_path: Path) -> None:
     """Runs of LangSmith as CSV: inputs and feedback are JSON in a cell each."""
@@ -213,14 +179,7 @@ def test_a_cell_that_should_be_json_is_refused_with_its_row(tmp_path: Path) -> N
         )
 
 
-@reads(
-    "Ratings",
-    "MLflow table of results",
-    ".json",
-    "`columns` and `data`",
-    "",
-    described="importing-ratings.md#results-of-other-programs-paths-into-json",
-)
+@by_paths("MLflow table of results", ".json", "`columns` and `data`")
 def test_a_table_of_mlflow(tmp_path: Path) -> None:
     table = {"columns": ["case", "correctness/v1/score"], "data": [["case-1", 4], ["case-2", 5]]}
     mapping = (
@@ -233,13 +192,11 @@ def test_a_table_of_mlflow(tmp_path: Path) -> None:
     ]
 
 
-@reads(
-    "Ratings",
+@by_paths(
     "objects of entries",
     ".json",
     "`{}` in `rows`, `@key` and `@value`",
     "a path that leads nowhere, with the paths that there are",
-    described="importing-ratings.md#results-of-other-programs-paths-into-json",
 )
 def test_an_object_of_entries(tmp_path: Path) -> None:
     document = {"case-1": {"Ada": 4, "Sam": 3}, "case-2": {"Ada": 5}}
@@ -318,7 +275,7 @@ SCENARIO_STATE = {
     ".json",
     "`rows: request_states[]` of scenario_state.json: question, answer, reference and model",
     "",
-    described="importing-ratings.md#results-of-other-programs-paths-into-json",
+    described=BY_PATHS,
 )
 def test_the_scenario_state_of_helm_by_the_mapping_that_look_proposes(tmp_path: Path) -> None:
     file = tmp_path / "scenario_state.json"
@@ -357,13 +314,10 @@ def test_the_example_data_of_epic(tmp_path: Path) -> None:
     assert [(note.id, note.text) for note in cases[0].notes] == [("n1", "Cough."), ("n2", "Better.")]
 
 
-@reads(
-    "Ratings",
+@by_paths(
     "results of Epic's instruments",
     ".json",
     "`rows: '{}'`: by item, a score and its evidence for each attribute",
-    "",
-    described="importing-ratings.md#results-of-other-programs-paths-into-json",
 )
 def test_results_of_epics_instruments(tmp_path: Path) -> None:
     results = {
