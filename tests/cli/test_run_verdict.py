@@ -29,10 +29,15 @@ def few_calls(study: Path) -> Path:
     return capped
 
 
-def test_run_gate_and_python_say_the_same_word(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_run_gate_and_python_say_the_same_word(
+    study: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["run", str(study), "--quiet"]) == 0  # a finished run is a success, whatever its verdict
     said = capsys.readouterr().out
     last = said[said.index("Verdict: ") :].split()[1]
+    monkeypatch.setattr(
+        "medjury.report.write_page", lambda folder, **_: folder / "report.html"
+    )  # it is there
     assert main(["run", str(study), "--quiet", "--gate"]) == 3
     capsys.readouterr()
     assert main(["gate", str(study.parent / "runs" / "demonstration")]) == 3
@@ -55,4 +60,5 @@ def test_a_run_that_was_not_finished_reaches_each_verdict_once_and_has_none(
     assert main(["run", capped, "--quiet"]) == 3
     assert reached and len(reached) == len(set(reached)), "the page and the last lines share them"
     assert "Verdict: INCOMPLETE" in capsys.readouterr().out
+    monkeypatch.setattr("medjury.report.write_page", lambda folder, **_: folder / "report.html")
     assert main(["run", capped, "--quiet", "--gate"]) == 5
