@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 from tests.loopback import LoopbackServer
+from tests.postgres import postgres_server, postgres_store, postgres_url  # noqa: F401 - fixtures
+from tests.ratings.conftest import store, store_address  # noqa: F401 - fixtures
+from tests.stoppable_postgres import own_server, own_url  # noqa: F401 - fixtures
 from tests.studies.conftest import server, write_study, written  # noqa: F401 - fixtures
 
 from medjury.report import write_page

@@ -184,11 +184,9 @@ def completion(usage: dict[str, Any], finish: str = "stop") -> str:
 
 async def test_deepseeks_cache_is_understood() -> None:
     usage = {
-        "prompt_tokens": 100,
-        "completion_tokens": 9,
-        "prompt_cache_hit_tokens": 64,
+        "prompt_tokens": 100, "completion_tokens": 9, "prompt_cache_hit_tokens": 64,
         "prompt_cache_miss_tokens": 36,
-    }
+    }  # fmt: skip
     answer, _, _ = await ask([completion(usage)])
     assert (answer.reply.tokens_in, answer.reply.tokens_cached) == (100, 64)
 

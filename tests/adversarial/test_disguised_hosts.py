@@ -12,15 +12,9 @@ from medjury.models import Gate, MemoryCache, ModelError
 from medjury.models._hosts import is_local, is_loopback_address, normal_hosts
 
 DISGUISED = [
-    "127.0.0.1%2eevil.example",
-    "127.0.0.1%00.evil.example",
-    "127.0.0.1%25lo",
-    "localhost%2eevil.example",
-    "127.0.0.1.evil.example",
-    "localhost.evil.example",
-    "127.1.evil.example",
-    "127.0.0.1%",
-]
+    "127.0.0.1%2eevil.example", "127.0.0.1%00.evil.example", "127.0.0.1%25lo", "localhost%2eevil.example",
+    "127.0.0.1.evil.example", "localhost.evil.example", "127.1.evil.example", "127.0.0.1%",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)

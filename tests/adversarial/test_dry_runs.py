@@ -205,15 +205,11 @@ def test_a_jury_stays_within_the_most_of_all_its_judges(write_study: Write) -> N
     with LoopbackServer(Dear()) as server:
         judges = [
             {
-                "kind": "openai",
-                "name": name,
-                "url": server.url,
-                "model": name,
-                "price": PRICE,
+                "kind": "openai", "name": name, "url": server.url, "model": name, "price": PRICE,
                 "max_tokens": tokens,
             }
             for name, tokens in (("a", 600), ("b", 2000))
-        ]
+        ]  # fmt: skip
         study = write_study(cases=CASES, judges=judges, max_unscored=1.0)
         never_more(study, server)
         assert len(server.calls) == 2 * 3 * 3
@@ -295,12 +291,9 @@ def test_the_manifest_keeps_both(write_study: Write, server: LoopbackServer) -> 
     ],
 )
 def test_the_budget_is_held_against_the_most(
-    budget: dict[str, Any],
-    told: str,
-    write_study: Write,
-    server: LoopbackServer,
+    budget: dict[str, Any], told: str, write_study: Write, server: LoopbackServer,
     capsys: pytest.CaptureFixture[str],
-) -> None:
+) -> None:  # fmt: skip
     assert main(["run", str(write(write_study, server, {}, budget=budget)), "--dry-run"]) == 0
     assert told in capsys.readouterr().out
 

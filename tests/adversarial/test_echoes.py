@@ -11,7 +11,6 @@ import pytest
 from tests.loopback import LoopbackServer
 from tests.models.conftest import key  # noqa: F401 - a fixture
 from tests.models.samples import KINDS, ask_once, request
-from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
 from tests.studies.running import run_without_report
 
 from medjury.instruments import Reason
@@ -19,7 +18,6 @@ from medjury.models import ModelError
 from medjury.models._echo import without_echo
 from medjury.models._faults import Place, fault
 
-# ruff: noqa: F811 - fixtures
 NOTE = (
     "Jane Roe, born 1941, MRN A-4711, saw Dr O'Hara. Temperature 38.2, not supported by family. Invalid. "
     "Model patient. The model of a heart was shown."

@@ -59,12 +59,9 @@ def quota(delay: str) -> dict[str, Any]:
     info = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}
     return {
         "error": {
-            "code": 429,
-            "message": "Quota exceeded.",
-            "status": "RESOURCE_EXHAUSTED",
-            "details": [info],
+            "code": 429, "message": "Quota exceeded.", "status": "RESOURCE_EXHAUSTED", "details": [info],
         }
-    }
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("delay", "least"), [("25s", 25.0), ("2.5s", 2.5)])

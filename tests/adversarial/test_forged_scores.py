@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 from tests.loopback import LoopbackServer
 from tests.passports.passported import validated_run
-from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -95,9 +94,7 @@ def test_replies_that_were_taken_out_are_missed(folder: Path) -> None:
     assert "3 not: no reply to the question is stored" in found(folder)["scores"]
 
 
-def test_what_was_erased_by_its_own_command_is_counted_and_is_no_finding(
-    write_study: Write,  # noqa: F811
-) -> None:
+def test_what_was_erased_by_its_own_command_is_counted_and_is_no_finding(write_study: Write) -> None:
     rows = [
         {"id": f"case-{n}", "system": "a", "patient": f"p{n}", "candidate": f"Summary {n}.",
          "texts": {"context": f"Note {n}."}}
@@ -146,8 +143,7 @@ def test_a_judge_that_the_study_file_has_no_longer_is_not_excused(
 
 
 def test_scores_from_a_file_are_compared_with_the_file(
-    write_study: Write,  # noqa: F811
-    capsys: pytest.CaptureFixture[str],
+    write_study: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
     study = write_study(cases=4)
     rows = [f"case-{n},a,{name},2" for n in range(4) for name in ("accuracy", "completeness", "clarity")]
@@ -218,7 +214,7 @@ def test_a_file_that_was_put_into_the_folder_is_a_finding(folder: Path, name: st
     assert [each.what for each in RunFolder(folder).verify() if not each.sound] == [name]
 
 
-def test_a_study_that_is_run_in_its_own_folder_has_files_beside_it(write_study: Write) -> None:  # noqa: F811
+def test_a_study_that_is_run_in_its_own_folder_has_files_beside_it(write_study: Write) -> None:
     folder = run_study(load_study(write_study(output="."))).folder
     assert all(each.sound for each in (*RunFolder(folder).verify(), *check_scores(folder)))
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from tests.loopback import LoopbackServer
 from tests.processes import Command
-from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -45,7 +44,7 @@ def run(study: Path, *, longest_file: int | None = None) -> subprocess.Completed
         return subprocess.CompletedProcess(words, command.wait(), out, told)
 
 
-def asked(server: LoopbackServer) -> Counter[str]:  # noqa: F811
+def asked(server: LoopbackServer) -> Counter[str]:
     """How often each question about a case was put."""
     questions = [json.dumps(call.json["messages"]) for call in server.calls]
     return Counter(question for question in questions if "Summary " in question)
@@ -57,9 +56,7 @@ def in_words(done: subprocess.CompletedProcess[str]) -> None:
 
 
 def test_a_disk_that_fills_up_ends_in_words_and_pays_nothing_twice(
-    write_study: Write,  # noqa: F811
-    server: LoopbackServer,  # noqa: F811
-    tiny_disk: Path,
+    write_study: Write, server: LoopbackServer, tiny_disk: Path
 ) -> None:
     study = write_study(
         cases=CASES, judge={"concurrency": 1}, output=str(tiny_disk / "run"), report={"resamples": 200}
@@ -80,18 +77,14 @@ def test_a_disk_that_fills_up_ends_in_words_and_pays_nothing_twice(
 
 
 def test_no_room_for_the_store_is_said_before_the_first_call(
-    write_study: Write,  # noqa: F811
-    server: LoopbackServer,  # noqa: F811
+    write_study: Write, server: LoopbackServer
 ) -> None:
     stopped = run(write_study(), longest_file=6_000)
     assert stopped.returncode == 1 and "Traceback" not in stopped.stderr and "free space" in stopped.stderr
     assert not server.calls
 
 
-def test_a_file_that_may_not_grow_ends_in_words(
-    write_study: Write,  # noqa: F811
-    server: LoopbackServer,  # noqa: F811
-) -> None:
+def test_a_file_that_may_not_grow_ends_in_words(write_study: Write, server: LoopbackServer) -> None:
     study = write_study(cases=CASES, judge={"concurrency": 1}, report={"resamples": 200})
     stopped = run(study, longest_file=160_000)
     in_words(stopped)
@@ -114,18 +107,11 @@ def test_what_was_made_of_a_full_disk_is_still_known_as_one(tmp_path: Path) -> N
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_a_command_other_than_run_says_it_too(write_study: Write, tmp_path: Path) -> None:  # noqa: F811
+def test_a_command_other_than_run_says_it_too(write_study: Write, tmp_path: Path) -> None:
     folder = run_study(load_study(write_study())).folder
     command = [
-        sys.executable,
-        "-m",
-        "medjury",
-        "runs",
-        "ratings",
-        "export",
-        str(folder / files.STORE),
-        "--out",
-    ]
+        sys.executable, "-m", "medjury", "runs", "ratings", "export", str(folder / files.STORE), "--out",
+    ]  # fmt: skip
     (tmp_path / "full.csv").symlink_to("/dev/full")
     done = subprocess.run([*command, str(tmp_path / "full.csv")], capture_output=True, text=True, check=False)
     assert done.returncode != 0 and "Traceback" not in done.stderr and "No space left" in done.stderr
@@ -135,9 +121,7 @@ def test_a_command_other_than_run_says_it_too(write_study: Write, tmp_path: Path
 
 
 def test_a_store_that_lost_everything_is_not_taken_for_a_new_one(
-    write_study: Write,  # noqa: F811
-    server: LoopbackServer,  # noqa: F811
-    capsys: pytest.CaptureFixture[str],
+    write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
     study = write_study()
     folder = run_study(load_study(study)).folder
@@ -170,7 +154,7 @@ def test_an_empty_store_beside_its_log_was_not_always_empty(tmp_path: Path) -> N
         open_store(tmp_path / "ratings.sqlite")
 
 
-def test_a_run_that_died_before_its_first_call_begins_anew(write_study: Write) -> None:  # noqa: F811
+def test_a_run_that_died_before_its_first_call_begins_anew(write_study: Write) -> None:
     study = write_study()
     folder = study.parent / "runs" / "small"
     folder.mkdir(parents=True)
@@ -194,7 +178,7 @@ def piped(command: list[str], lines: int) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("lines", [0, 1])
-def test_a_closed_output_does_not_stop_the_report(write_study: Write, lines: int) -> None:  # noqa: F811
+def test_a_closed_output_does_not_stop_the_report(write_study: Write, lines: int) -> None:
     study = write_study(report={"resamples": 200})
     status, told = piped([sys.executable, "-m", "medjury", "run", str(study), "--quiet"], lines)
     folder = study.parent / "runs" / "small"
@@ -202,13 +186,13 @@ def test_a_closed_output_does_not_stop_the_report(write_study: Write, lines: int
     assert (folder / files.REPORT).exists() and main(["runs", "verify", str(folder)]) == 0
 
 
-def test_a_closed_output_does_not_hide_that_a_run_is_incomplete(write_study: Write) -> None:  # noqa: F811
+def test_a_closed_output_does_not_hide_that_a_run_is_incomplete(write_study: Write) -> None:
     study = write_study(report={"resamples": 200}, budget={"calls": 2})
     status, told = piped([sys.executable, "-m", "medjury", "run", str(study), "--quiet"], 0)
     assert status == 3 and "INCOMPLETE" in told and "could not be written" not in told
 
 
-def test_closed_errors_do_not_stop_the_run(write_study: Write) -> None:  # noqa: F811
+def test_closed_errors_do_not_stop_the_run(write_study: Write) -> None:
     """`medjury run STUDY 2>&1 | head`: the line of progress has no reader either."""
     study = write_study(report={"resamples": 200})
     reading, writing = os.pipe()
@@ -219,7 +203,7 @@ def test_closed_errors_do_not_stop_the_run(write_study: Write) -> None:  # noqa:
     assert done.returncode == 0 and (study.parent / "runs" / "small" / files.REPORT).exists()
 
 
-def test_other_commands_end_quietly(write_study: Write) -> None:  # noqa: F811
+def test_other_commands_end_quietly(write_study: Write) -> None:
     folder = run_study(load_study(write_study(cases=40))).folder
     for words in (
         ["runs", "ratings", "runs", str(folder / files.STORE)],
@@ -231,8 +215,7 @@ def test_other_commands_end_quietly(write_study: Write) -> None:  # noqa: F811
 
 
 def test_a_report_that_cannot_be_written_still_says_so(
-    write_study: Write,  # noqa: F811
-    capsys: pytest.CaptureFixture[str],
+    write_study: Write, capsys: pytest.CaptureFixture[str]
 ) -> None:
     study = write_study(report={"resamples": 200})
     folder = study.parent / "runs" / "small"

@@ -5,13 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.ratings.conftest import (  # noqa: F401 - fixtures
-    postgres_server,
-    postgres_store,
-    postgres_url,
-    store,
-    store_address,
-)
 
 from medjury.store.ratings import Store
 from medjury.store.ratings._store.owner import STALE_AFTER_SECONDS, Claim, Heartbeats, new_owner
@@ -19,14 +12,14 @@ from medjury.store.ratings._store.owner import STALE_AFTER_SECONDS, Claim, Heart
 DAY = 86_400.0
 
 
-def jump(store: Store, seconds: float) -> None:  # noqa: F811
+def jump(store: Store, seconds: float) -> None:
     """As if the clock had been set by so much since the last heartbeats."""
     with store._connection.transaction(write=True) as cursor:
         cursor.execute(f"UPDATE owners SET heartbeat = heartbeat - {seconds}")
 
 
 @pytest.mark.parametrize("seconds", [60.0, DAY, -60.0, -DAY])
-def test_the_claims_of_a_living_process_stay(store: Store, seconds: float) -> None:  # noqa: F811
+def test_the_claims_of_a_living_process_stay(store: Store, seconds: float) -> None:
     living, other = new_owner(), new_owner()
     assert store.find_or_claim(["a"], living) == {"a": Claim.OURS}
     jump(store, seconds)
@@ -34,10 +27,7 @@ def test_the_claims_of_a_living_process_stay(store: Store, seconds: float) -> No
 
 
 @pytest.mark.parametrize("seconds", [60.0, DAY, -60.0, -DAY])
-def test_the_claims_of_a_living_process_on_another_machine_stay(
-    store: Store,  # noqa: F811
-    seconds: float,
-) -> None:
+def test_the_claims_of_a_living_process_on_another_machine_stay(store: Store, seconds: float) -> None:
     far, other = replace(new_owner(), host="another machine"), new_owner()
     store.find_or_claim(["a"], far)
     for _ in range(5):

@@ -15,11 +15,9 @@ from typing import Any
 import psycopg
 import pytest
 from tests.loopback import LoopbackServer
-from tests.postgres import postgres_server, postgres_url  # noqa: F401 - fixtures
 from tests.processes import Command
 from tests.ratings.samples import rating
-from tests.stoppable_postgres import end, own_server, own_url, start  # noqa: F401 - fixtures
-from tests.studies.conftest import write_study  # noqa: F401 - fixtures
+from tests.stoppable_postgres import end, start
 
 from medjury.store.ratings import Store, StoreError, StoreStopped, open_store
 from medjury.store.runs import RunFolder
@@ -66,11 +64,7 @@ def wait_for_words(process: Command, words: str) -> str:
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["stopped", "killed"])
 def test_a_run_waits_for_a_server_that_is_restarted(
-    how: signal.Signals,
-    write_study: Write,  # noqa: F811
-    server: LoopbackServer,
-    own_server: Any,  # noqa: F811
-    own_url: str,  # noqa: F811
+    how: signal.Signals, write_study: Write, server: LoopbackServer, own_server: Any, own_url: str
 ) -> None:
     study = write_study(
         cases=CASES, store=own_url, judge={"concurrency": CONCURRENCY}, report={"resamples": 200}
@@ -96,10 +90,7 @@ def test_a_run_waits_for_a_server_that_is_restarted(
 
 
 def test_a_server_that_stays_away_ends_the_run_incomplete(
-    write_study: Write,  # noqa: F811
-    server: LoopbackServer,
-    own_server: Any,  # noqa: F811
-    own_url: str,  # noqa: F811
+    write_study: Write, server: LoopbackServer, own_server: Any, own_url: str
 ) -> None:
     settings = {"store": own_url, "store_reconnect_seconds": 2, "report": {"resamples": 200}}
     study = write_study(cases=CASES, judge={"concurrency": CONCURRENCY}, **settings)
@@ -121,9 +112,7 @@ def test_a_server_that_stays_away_ends_the_run_incomplete(
 
 
 def test_a_store_waits_for_the_stated_time_and_then_says_so(
-    own_server: Any,  # noqa: F811
-    own_url: str,  # noqa: F811
-    monkeypatch: pytest.MonkeyPatch,
+    own_server: Any, own_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_store(own_url, reconnect_seconds=0.5) as store:
         store.write(ratings=[rating(key="before")])
@@ -149,7 +138,7 @@ def test_a_store_waits_for_the_stated_time_and_then_says_so(
 
 
 @pytest.fixture
-def role(postgres_url: str) -> Iterator[str]:  # noqa: F811
+def role(postgres_url: str) -> Iterator[str]:
     name = f"clerk_{time.time_ns()}"
     with psycopg.connect(postgres_url, autocommit=True) as connection:
         connection.execute(f"CREATE ROLE {name} LOGIN")
@@ -193,10 +182,7 @@ def use(store: Store) -> None:
     ids=["no schema", "no right on it", "no right to make tables"],
 )
 def test_a_role_without_rights_is_told_which_and_how_to_get_them(
-    prepared: list[str],
-    lacks: str,
-    postgres_url: str,  # noqa: F811
-    role: str,
+    prepared: list[str], lacks: str, postgres_url: str, role: str
 ) -> None:
     by_owner(postgres_url, *(each.format(role=role) for each in prepared))
     with pytest.raises(StoreError, match=lacks) as refused:
@@ -213,9 +199,7 @@ def test_a_role_without_rights_is_told_which_and_how_to_get_them(
     ids=["no right on the schema", "no right on its tables"],
 )
 def test_a_role_that_may_not_use_another_roles_store_is_told_so(
-    granted: list[str],
-    postgres_url: str,  # noqa: F811
-    role: str,
+    granted: list[str], postgres_url: str, role: str
 ) -> None:
     open_store(postgres_url).close()
     by_owner(postgres_url, *(each.format(role=role) for each in granted))
@@ -226,10 +210,7 @@ def test_a_role_that_may_not_use_another_roles_store_is_told_so(
         use(store)
 
 
-def test_a_role_that_may_only_read_reads_and_is_told_what_writing_needs(
-    postgres_url: str,  # noqa: F811
-    role: str,
-) -> None:
+def test_a_role_that_may_only_read_reads_and_is_told_what_writing_needs(postgres_url: str, role: str) -> None:
     with open_store(postgres_url) as store:
         store.write(ratings=[rating(key="first")])
     by_owner(

@@ -24,18 +24,15 @@ PLAIN: dict[str, dict[str, Any]] = {
         "usage": {"prompt_tokens": 9, "completion_tokens": 4},
     },
     "anthropic": {
-        "type": "message",
-        "model": "m",
-        "content": [{"type": "text", "text": TEXT}],
-        "stop_reason": "end_turn",
-        "usage": {"input_tokens": 9, "output_tokens": 4},
+        "type": "message", "model": "m", "content": [{"type": "text", "text": TEXT}],
+        "stop_reason": "end_turn", "usage": {"input_tokens": 9, "output_tokens": 4},
     },
     "google": {
         "candidates": [{"content": {"role": "model", "parts": [{"text": TEXT}]}, "finishReason": "STOP"}],
         "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 4},
         "modelVersion": "m",
     },
-}
+}  # fmt: skip
 WHERE = {
     "openai": (("choices", 0, "message", "content"), ("choices", 0, "finish_reason"), "usage"),
     "anthropic": (("content",), ("stop_reason",), "usage"),

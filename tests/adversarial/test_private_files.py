@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
 
 import medjury
 from medjury.cli import main
@@ -24,6 +23,9 @@ from medjury.studies import load_study, reread_run, run_study
 Write = Callable[..., Path]
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="rights of files are those of POSIX")
 SOURCE = Path(medjury.__file__).parent
+
+
+EXTREMES = pytest.mark.parametrize("umask", [0o000, 0o777], indirect=True)  # what lies between asks for less
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o077, 0o777])
@@ -54,7 +56,8 @@ def finished(study: Path) -> Path:
     return folder
 
 
-def test_a_run_folder_is_its_owners_alone(write_study: Write, umask: int) -> None:  # noqa: F811
+@EXTREMES
+def test_a_run_folder_is_its_owners_alone(write_study: Write, umask: int) -> None:
     study = write_study(report={"resamples": 200}, budget={"calls": 100})
     os.umask(umask)
     folder = finished(study)
@@ -65,17 +68,18 @@ def test_a_run_folder_is_its_owners_alone(write_study: Write, umask: int) -> Non
     assert stat.S_IMODE(folder.parent.stat().st_mode) == 0o700, "the folder of run folders that the run made"
 
 
-def test_a_study_may_share_it_with_the_group(write_study: Write, umask: int) -> None:  # noqa: F811
+@EXTREMES
+def test_a_study_may_share_it_with_the_group(write_study: Write, umask: int) -> None:
     folder = finished(write_study(report={"resamples": 200}, share="group"))
     assert not too_open(folder, 0o640, 0o750)
 
 
-def test_sharing_with_everybody_is_no_setting(write_study: Write) -> None:  # noqa: F811
+def test_sharing_with_everybody_is_no_setting(write_study: Write) -> None:
     with pytest.raises(MedjuryError, match=r"line \d+: share: Input should be 'group'"):
         load_study(write_study(share="all"))
 
 
-def test_a_folder_that_was_open_is_closed_by_the_next_run(write_study: Write) -> None:  # noqa: F811
+def test_a_folder_that_was_open_is_closed_by_the_next_run(write_study: Write) -> None:
     """As earlier versions left it, or a copy that lost its rights: whatever lies there, notes of the owner too."""
     study = write_study(report={"resamples": 200})
     folder = finished(study)
@@ -86,13 +90,13 @@ def test_a_folder_that_was_open_is_closed_by_the_next_run(write_study: Write) ->
     assert not too_open(folder, 0o600, 0o700)
 
 
-def test_sharing_can_be_taken_back(write_study: Write) -> None:  # noqa: F811
+def test_sharing_can_be_taken_back(write_study: Write) -> None:
     folder = finished(write_study(report={"resamples": 200}, share="group"))
     assert run_study(load_study(write_study(report={"resamples": 200}))).folder == folder
     assert not too_open(folder, 0o600, 0o700)
 
 
-def test_the_secret_of_pseudonyms_is_never_the_groups(write_study: Write) -> None:  # noqa: F811
+def test_the_secret_of_pseudonyms_is_never_the_groups(write_study: Write) -> None:
     study = write_study(share="group")
     folder = run_study(load_study(study)).folder
     (folder / files.NAMES_KEY).write_text("00" * 32)
@@ -102,7 +106,7 @@ def test_the_secret_of_pseudonyms_is_never_the_groups(write_study: Write) -> Non
     assert found[files.NAMES_KEY] == found["clinicians.csv.names-key"] == 0o600
 
 
-def test_files_that_are_not_the_runs_keep_their_rights(write_study: Write, tmp_path: Path) -> None:  # noqa: F811
+def test_files_that_are_not_the_runs_keep_their_rights(write_study: Write, tmp_path: Path) -> None:
     """A study may say `output: .`: then the folder is a person's, and only what the run writes is narrowed."""
     tmp_path.chmod(0o755)
     study = write_study(output=".")
@@ -117,13 +121,14 @@ def test_files_that_are_not_the_runs_keep_their_rights(write_study: Write, tmp_p
     }
 
 
-def test_a_run_read_again_is_the_owners_too(write_study: Write) -> None:  # noqa: F811
+def test_a_run_read_again_is_the_owners_too(write_study: Write) -> None:
     folder = run_study(load_study(write_study())).folder
     again = reread_run(folder).result.folder
     assert not too_open(again, 0o600, 0o700)
 
 
-def test_what_commands_write_into_it_is_the_owners_too(write_study: Write, umask: int) -> None:  # noqa: F811
+@EXTREMES
+def test_what_commands_write_into_it_is_the_owners_too(write_study: Write, umask: int) -> None:
     folder = finished(write_study(report={"resamples": 200}))
     for ending in ("csv", "parquet", "jsonl"):
         out = str(folder / f"exported.{ending}")
@@ -133,9 +138,7 @@ def test_what_commands_write_into_it_is_the_owners_too(write_study: Write, umask
 
 
 def test_pictures_and_pages_of_a_browser_are_the_owners_too(
-    write_study: Write,  # noqa: F811
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    write_study: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A browser is another program, with rights of its own for what it writes."""
     browser = tmp_path / "browser"

@@ -33,13 +33,9 @@ from medjury.models import (
 def gate(log: Path, **options: Any) -> Gate:
     clock = HandClock()
     return Gate(
-        cache=MemoryCache(),
-        audit=AuditLog(log),
-        clock=clock,
-        sleep=clock.sleep,
-        chance=random.Random(1),
+        cache=MemoryCache(), audit=AuditLog(log), clock=clock, sleep=clock.sleep, chance=random.Random(1),
         **options,
-    )
+    )  # fmt: skip
 
 
 def lines(log: Path) -> list[dict[str, Any]]:

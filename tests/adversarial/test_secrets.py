@@ -1,5 +1,4 @@
 """A key that an endpoint repeats goes nowhere: not into messages, log, manifest, report, tables or store."""
-# ruff: noqa: F811 - fixtures
 
 from __future__ import annotations
 
@@ -15,7 +14,6 @@ import pytest
 from tests.loopback import LoopbackServer
 from tests.models.conftest import key  # noqa: F401 - a fixture
 from tests.models.samples import KEY, KINDS, model_at, request
-from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
 from tests.studies.running import run_without_report
 
 from medjury.cli import main
@@ -104,10 +102,7 @@ async def test_a_key_in_an_answer_is_masked_and_plain_headers_are_not(kind: str,
     ids=["401", "400", "200", "plain", "redirect", "answer"],
 )
 def test_nothing_that_a_run_writes_holds_the_key(
-    reply: str,
-    write_study: Write,
-    server: LoopbackServer,
-    capfd: pytest.CaptureFixture[str],
+    reply: str, write_study: Write, server: LoopbackServer, capfd: pytest.CaptureFixture[str]
 ) -> None:
     server.endpoint.behaviours = lambda _: reply
     study = write_study(judge={"api_key_env": "MEDJURY_TEST_KEY"}, max_unscored=1.0)

@@ -47,13 +47,10 @@ def merge_bomb() -> str:
 
 
 READERS: dict[str, Callable[[Path], object]] = {
-    "study": load_study,
-    "instrument": lambda path: load_instrument(str(path)),
-    "prices": PriceList.read,
-    "mapping of ratings": read_ratings,
-    "mapping of a table": rating_table,
+    "study": load_study, "instrument": lambda path: load_instrument(str(path)), "prices": PriceList.read,
+    "mapping of ratings": read_ratings, "mapping of a table": rating_table,
     "redaction and others": read_document,
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -124,10 +121,8 @@ def huge_sheet(file: zipfile.ZipFile) -> None:
 
 
 BOOKS: dict[str, Callable[[Path], object]] = {
-    "cases": lambda path: list(read_cases(path)),
-    "ratings": read_ratings,
-    "a plain table": read_plain_table,
-}
+    "cases": lambda path: list(read_cases(path)), "ratings": read_ratings, "a plain table": read_plain_table,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("reader", BOOKS.values(), ids=list(BOOKS))
