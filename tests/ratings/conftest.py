@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.postgres import postgres_server, postgres_store, postgres_url  # noqa: F401 - fixtures
+from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
 
 from medjury.store.ratings import Store, open_store
 

@@ -83,15 +83,21 @@ def a_process_that_dies(file: Path, *keys: str) -> Callable[[], None]:
     return let_die
 
 
+def left(file: Path, *keys: str) -> None:
+    """The files that a process leaves which dies before its transaction."""
+    written = Arrivals(file, ME)
+    for key in keys:
+        assert written.note(StoredReply(key, Reply(f"said of {key}"), 0.5, "first"))
+    written.leave()
+
+
 def test_a_reply_that_survives_is_stored_by_whoever_opens_the_store_next(file: Path) -> None:
     a_process_that_dies(file, "a", "b", "c")()
     assert beside(file), "it died before its transaction"
     with open_store(file) as store:
         assert {key: reply.text for key, reply in store.replies(["a", "b", "c"]).items()} == {
-            "a": "said of a",
-            "b": "said of b",
-            "c": "said of c",
-        }
+            "a": "said of a", "b": "said of b", "c": "said of c",
+        }  # fmt: skip
         assert store.spent("first") == (1.5, 3)
     assert not beside(file)
 
@@ -248,14 +254,8 @@ def test_what_the_store_cannot_keep_is_neither_written_down_nor_read(
 
 
 NONSENSE = (
-    b"[" * 200_000,
-    b'{"1":1}',
-    b"null",
-    b'"1234567890123"',
-    b"[]",
-    b'["2",' + b"0," * 11 + b"0]",
-    b"\xff",
-)
+    b"[" * 200_000, b'{"1":1}', b"null", b'"1234567890123"', b"[]", b'["2",' + b"0," * 11 + b"0]", b"\xff",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("body", NONSENSE, ids=lambda body: body[:9].decode("latin-1"))
@@ -286,17 +286,13 @@ _REPLIES = st.builds(
     StoredReply,
     st.text(min_size=1, max_size=20),
     st.builds(
-        Reply,
-        text=st.text(st.characters(codec=None), max_size=60),
-        finish=st.sampled_from(["stop", "length", "refusal"]),
-        tokens_in=st.integers(0, 2**63 - 1),
-        seconds=st.floats(0, 1e6),
-        model=st.text(max_size=10),
-        cost=st.none() | st.floats(0, 1e6),
+        Reply, text=st.text(st.characters(codec=None), max_size=60),
+        finish=st.sampled_from(["stop", "length", "refusal"]), tokens_in=st.integers(0, 2**63 - 1),
+        seconds=st.floats(0, 1e6), model=st.text(max_size=10), cost=st.none() | st.floats(0, 1e6),
     ),
     st.none() | st.floats(0, 1e6),
     st.text(max_size=10),
-)
+)  # fmt: skip
 
 
 @given(replies=st.lists(_REPLIES, max_size=4), torn=st.integers(0, 60), rest=st.binary(max_size=30))
@@ -469,7 +465,8 @@ async def test_a_run_takes_what_a_dead_one_left_out_of_the_folder_when_it_ends(f
 
 
 def test_who_only_reads_does_not_wait_long_for_a_writer(file: Path) -> None:
-    a_process_that_dies(file, "a")()
+    open_store(file).close()
+    left(file, "a")
     holder = sqlite3.connect(file, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     began = time.monotonic()
@@ -487,7 +484,8 @@ def test_who_only_reads_does_not_wait_long_for_a_writer(file: Path) -> None:
 def test_a_store_that_cannot_be_written_just_now_is_opened_all_the_same(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    a_process_that_dies(file, "a")()
+    open_store(file).close()
+    left(file, "a")
 
     def held(*_: object, **__: object) -> None:
         raise StoreError("locked")

@@ -79,12 +79,9 @@ def test_a_database_is_backed_up_while_it_is_written(tmp_path: Path, postgres_ur
     dump, name = tmp_path / "s.dump", f"restored_{os.getpid()}"
     with open_store(postgres_url) as store, psycopg.connect(postgres_url, autocommit=True) as connection:
         words = [
-            tool("pg_dump", connection),
-            "--schema=medjury",
-            "--format=custom",
-            f"--file={dump}",
+            tool("pg_dump", connection), "--schema=medjury", "--format=custom", f"--file={dump}",
             postgres_url,
-        ]
+        ]  # fmt: skip
         written_meanwhile(store, lambda: _run(*words))
         connection.execute(f"CREATE DATABASE {name}")
         restored = postgres_url.replace(f"/{connection.info.dbname}?", f"/{name}?")

@@ -32,18 +32,12 @@ def test_import_list_and_export(folder: Path, capsys: pytest.CaptureFixture[str]
         assert (
             main(
                 [
-                    "runs",
-                    "ratings",
-                    "export",
-                    "s.sqlite",
-                    "--out",
-                    f"all.{ending}",
-                    "--run",
+                    "runs", "ratings", "export", "s.sqlite", "--out", f"all.{ending}", "--run",
                     "import of good.csv",
                 ]
             )
             == 0
-        )
+        )  # fmt: skip
     table = polars.read_parquet("all.parquet")
     assert table["score"].to_list() == [4.0, 3.0] or table["score"].to_list() == [3.0, 4.0]
     with Path("names.csv").open(newline="") as file:

@@ -10,7 +10,6 @@ import pytest
 from tests.loopback import LoopbackServer
 from tests.ratings.samples import rating
 from tests.ratings.test_erasure import fill, selection
-from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
 
 from medjury.cli import main
 from medjury.models import Reply
@@ -83,12 +82,9 @@ def test_a_target_with_other_data_is_refused_and_left_as_it_is(pair: tuple[Store
 
 
 def test_a_run_goes_on_from_the_new_store_without_paying_again(
-    tmp_path: Path,
-    postgres_url: str,
-    write_study: Callable[..., Path],  # noqa: F811
-    server: LoopbackServer,  # noqa: F811
+    tmp_path: Path, postgres_url: str, write_study: Callable[..., Path], server: LoopbackServer,
     capsys: pytest.CaptureFixture[str],
-) -> None:
+) -> None:  # fmt: skip
     assert main(["run", str(write_study(store="s.sqlite")), "--quiet"]) == 0
     assert main(["runs", "store", "copy", str(tmp_path / "s.sqlite"), postgres_url]) == 0
     assert "holds what" in capsys.readouterr().out

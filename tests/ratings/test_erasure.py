@@ -11,7 +11,6 @@ import psycopg
 import pytest
 from tests.loopback import LoopbackServer
 from tests.ratings.samples import rating
-from tests.studies.conftest import server, write_study  # noqa: F401 - fixtures
 
 from medjury.cli import main
 from medjury.models import Reply, verify_audit_log
@@ -234,11 +233,9 @@ def test_what_is_older_than_a_day_goes_by_its_newest_word(store: Store) -> None:
 
 
 def test_a_patient_is_erased_from_the_store_of_a_run_and_its_chain_verifies(
-    tmp_path: Path,
-    write_study: Callable[..., Path],  # noqa: F811
-    server: LoopbackServer,  # noqa: F811
+    tmp_path: Path, write_study: Callable[..., Path], server: LoopbackServer,
     capsys: pytest.CaptureFixture[str],
-) -> None:
+) -> None:  # fmt: skip
     cases = [
         {"id": f"visit-{n}", "system": "a", "patient": f"p{n // 2}", "candidate": f"Summary {n}.",
          "texts": {"context": f"Note {n}."}}

@@ -22,35 +22,15 @@ from medjury.store.ratings._frame import ratings_from_frame
 
 TEXTS = st.text(st.characters(codec=None), max_size=30) | st.sampled_from(
     [
-        "=1+1",
-        "'=1+1",
-        "''",
-        "'",
-        "-5",
-        "+5.5",
-        "@x",
-        "\tx",
-        "\rx",
-        "-x",
-        "a\r\nb",
-        '"',
-        ",",
-        ";",
-        "\x00",
-        "\ud800",
-        "＝1",
+        "=1+1", "'=1+1", "''", "'", "-5", "+5.5", "@x", "\tx", "\rx", "-x", "a\r\nb", '"', ",", ";", "\x00",
+        "\ud800", "＝1",
     ]
-)
+)  # fmt: skip
 RATINGS = st.builds(
-    rating,
-    explanation=TEXTS,
-    rater=TEXTS.map("r{}".format),
-    system=TEXTS,
-    score=st.floats(allow_nan=False, allow_infinity=False),
-    cost=st.none() | st.floats(0, 1e9),
-    tokens_in=st.none() | st.integers(0, 2**60),
-    item=st.integers(0, 10**9).map("item-{}".format),
-)
+    rating, explanation=TEXTS, rater=TEXTS.map("r{}".format), system=TEXTS,
+    score=st.floats(allow_nan=False, allow_infinity=False), cost=st.none() | st.floats(0, 1e9),
+    tokens_in=st.none() | st.integers(0, 2**60), item=st.integers(0, 10**9).map("item-{}".format),
+)  # fmt: skip
 
 
 @given(st.lists(RATINGS, max_size=5))
@@ -135,11 +115,9 @@ def test_ratings_come_one_by_one_as_a_table_as_tables_or_from_parquet(tmp_path: 
     frame = rating_frame(rows)
     write_ratings(rows, tmp_path / "source.parquet")
     sources = {
-        "ratings": iter(rows),
-        "table": frame,
-        "tables": frame.iter_slices(1_000),
+        "ratings": iter(rows), "table": frame, "tables": frame.iter_slices(1_000),
         "file": tmp_path / "source.parquet",
-    }
+    }  # fmt: skip
     for name, source in sources.items():
         assert write_ratings(source, tmp_path / f"{name}.{ending}") == len(rows)  # type: ignore[arg-type]
     first, *others = (tmp_path / f"{name}.{ending}" for name in sources)

@@ -87,22 +87,8 @@ def test_every_form_of_table_is_read_alike(tmp_path: Path, form: str) -> None:
 
 
 BAD_SCORES = [
-    "four",
-    "4,5",
-    "2.5",
-    "0",
-    "6",
-    "-1",
-    "nan",
-    "inf",
-    "1e1",
-    "0x4",
-    "4/5",
-    "true",
-    "４",
-    "4 5",
-    "=4",
-]
+    "four", "4,5", "2.5", "0", "6", "-1", "nan", "inf", "1e1", "0x4", "4/5", "true", "４", "4 5", "=4",
+]  # fmt: skip
 
 
 def test_bad_scores_are_all_reported_with_file_row_column_and_value(write: Write) -> None:
@@ -143,10 +129,8 @@ def test_a_spreadsheets_cells_are_taken_for_what_they_are(tmp_path: Path) -> Non
     assert [(each.row, each.value) for each in caught.value.problems] == [(4, "True"), (5, "'#N/A'")]
     imported = read_ratings(tmp_path / "r.xlsx", instrument="note_quality", on_bad="unscored")
     assert [(each.item, each.score) for each in imported.ratings if each.score] == [
-        ("1", 4),
-        ("2", 3),
-        ("5", 5),
-    ]
+        ("1", 4), ("2", 3), ("5", 5),
+    ]  # fmt: skip
 
 
 def test_status_and_reason_columns(write: Write) -> None:
@@ -169,11 +153,8 @@ def test_status_and_reason_columns(write: Write) -> None:
     with pytest.raises(FileError) as caught:
         read_ratings(path)
     assert [(each.row, each.column) for each in caught.value.problems] == [
-        (2, "status"),
-        (3, "status"),
-        (4, "reason"),
-        (5, "status"),
-    ]
+        (2, "status"), (3, "status"), (4, "reason"), (5, "status"),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -243,11 +224,8 @@ def test_without_a_scale_the_reader_is_warned(write: Write) -> None:
 
 def test_items_are_checked_against_the_cases(write: Write) -> None:
     cases = [
-        Case("001", system="x"),
-        Case("002", system="x"),
-        Case("003", system="x"),
-        Case("003", system="y"),
-    ]
+        Case("001", system="x"), Case("002", system="x"), Case("003", system="x"), Case("003", system="y"),
+    ]  # fmt: skip
     path = write("r.csv", "item,rater,dimension,score\n001,Lee,a,4\n2,Lee,a,4\n003,Lee,a,4\n")
     with pytest.raises(FileError) as caught:
         read_ratings(path, cases=cases)

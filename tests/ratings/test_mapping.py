@@ -164,11 +164,8 @@ def test_settings_that_exclude_each_other(tmp_path: Path) -> None:
 def test_two_columns_name_a_case_and_never_two_cases_alike(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b,who,score\nq1,x,Ada,4\nq 1,x,Ada,3\nq,1 x,Ben,2\n")
     mapping: dict[str, Any] = {
-        "item": ["a", "b"],
-        "rater": "who",
-        "score": "score",
-        "fixed": {"dimension": "d"},
-    }
+        "item": ["a", "b"], "rater": "who", "score": "score", "fixed": {"dimension": "d"},
+    }  # fmt: skip
     found = read_ratings(tmp_path / "t.csv", mapping=mapping).ratings
     assert [each.item for each in found] == ["q1 x", "q 1 | x", "q | 1 x"]
     panel = open_panel(
@@ -187,10 +184,8 @@ def test_a_rating_that_comes_again_is_refused_or_a_repeat(tmp_path: Path) -> Non
         read_ratings(tmp_path / "grades.csv", mapping=mapping)
     found = read_ratings(tmp_path / "grades.csv", mapping={**mapping, "again": "repeat"})
     assert [(each.item, each.repeat, each.score) for each in found.ratings] == [
-        ("1", 0, 4),
-        ("1", 1, 5),
-        ("2", 0, 3),
-    ]
+        ("1", 0, 4), ("1", 1, 5), ("2", 0, 3),
+    ]  # fmt: skip
     assert found.report.duplicates == 1 and len({each.key for each in found.ratings}) == 3
 
 

@@ -235,10 +235,8 @@ def test_a_store_from_before_the_parts_keeps_every_row(
         assert {row.item for row in store.ratings("second")} == {"b"}
         assert {row.item for row in store.ratings()} == {"a", "b", "loose"}
         assert store.settled(["unit a", "unit b", "unit loose", "unit c"]) == {
-            "unit a",
-            "unit b",
-            "unit loose",
-        }
+            "unit a", "unit b", "unit loose",
+        }  # fmt: skip
         assert store.replies(["call a", "call b", "call loose"]).keys() == {"call a", "call b", "call loose"}
         judged(store, "third", ["c"])
         erase(store, Selection("run", ("first",)))

@@ -93,10 +93,8 @@ async def test_what_requests_cost_is_counted_as_the_log_counts_it(store: Store, 
     drain.finish()
     told = audit_totals(tmp_path / "audit.jsonl")
     assert (budget.spent_calls, budget.spent_money, budget.perhaps_spent) == (
-        told.calls,
-        told.money,
-        told.perhaps,
-    )
+        told.calls, told.money, told.perhaps,
+    )  # fmt: skip
     assert told == AuditTotals(5, 1.25, perhaps=4.5, unended=1)
 
 

@@ -134,13 +134,11 @@ def test_two_attempts_in_one_write_are_both_kept(store: Store) -> None:
 def test_settled_means_no_further_work(store: Store) -> None:
     store.write(
         ratings=[
-            rating(key="scored"),
-            unscored(Reason.REFUSAL, key="refused"),
-            unscored(Reason.TIMEOUT, key="timed out"),
-            rating(key="half", dimension="accuracy"),
+            rating(key="scored"), unscored(Reason.REFUSAL, key="refused"),
+            unscored(Reason.TIMEOUT, key="timed out"), rating(key="half", dimension="accuracy"),
             unscored(Reason.RATE_LIMIT, key="half", dimension="useful"),
         ]
-    )
+    )  # fmt: skip
     keys = ["scored", "refused", "timed out", "half", "never seen"]
     assert store.settled(keys) == {"scored", "refused"}
     assert store.settled(keys, retry=[]) == {"scored", "refused", "timed out", "half"}
@@ -159,12 +157,10 @@ def test_a_key_belongs_to_every_run_that_used_it(store: Store) -> None:
 def test_only_the_run_that_paid_has_spent(store: Store) -> None:
     store.write(
         replies=[
-            StoredReply("1", Reply("x"), 0.25, "a"),
-            StoredReply("2", Reply("x"), 0.5, "a"),
-            StoredReply("3", Reply("x"), None, "a"),
-            StoredReply("4", Reply("x"), 8.0, "b"),
+            StoredReply("1", Reply("x"), 0.25, "a"), StoredReply("2", Reply("x"), 0.5, "a"),
+            StoredReply("3", Reply("x"), None, "a"), StoredReply("4", Reply("x"), 8.0, "b"),
         ]
-    )
+    )  # fmt: skip
     store.write(replies=[StoredReply("1", Reply("y"), 4.0, "b")])
     assert store.spent("a") == (0.75, 3)
     assert store.spent("b") == (8.0, 1)
