@@ -26,12 +26,7 @@ from medjury.statistics import evaluate
 GWET = reference("gwet_ac_handbook_4raters_12units")
 FLEISS = reference("kappa_fleiss_irr_diagnoses")
 NAMES = {"gwet": "gwet", "fleiss": "fleiss", "conger": "conger", "bp": "brennan_prediger"}
-FUNCTIONS = {
-    "gwet": gwet_ac,
-    "fleiss": fleiss_kappa,
-    "conger": conger_kappa,
-    "bp": brennan_prediger,
-}
+FUNCTIONS = {"gwet": gwet_ac, "fleiss": fleiss_kappa, "conger": conger_kappa, "bp": brennan_prediger}
 
 
 def weight_name(name: str) -> str:

@@ -11,10 +11,7 @@ from tests.agreement.reference_values import reference
 
 from medjury.analysis.agreement import icc, icc_3_k_z, intraclass_correlations, mean_icc_3_k_z, pearson
 from medjury.analysis.agreement._icc import coefficient
-from medjury.analysis.agreement._icc_standardised import (
-    standardised_mean_squares,
-    standardised_statistics,
-)
+from medjury.analysis.agreement._icc_standardised import standardised_mean_squares, standardised_statistics
 from medjury.foundation.errors import MedjuryError
 
 VALUES = reference("icc3k_zscored_two_raters_medhelm")

@@ -168,11 +168,7 @@ def test_uniform_independent_raters_have_no_agreement_beyond_uniform_chance() ->
 
 
 @quick
-@given(
-    tables(items=(3, 15)),
-    st.lists(st.floats(-50, 50), min_size=4, max_size=4),
-    st.floats(0.1, 20),
-)
+@given(tables(items=(3, 15)), st.lists(st.floats(-50, 50), min_size=4, max_size=4), st.floats(0.1, 20))
 def test_consistency_ignores_each_rater_s_offset_and_the_common_unit(table, shifts, unit) -> None:
     moved = unit * table + np.array(shifts)[: table.shape[1]]
     before, after = intraclass_correlations(table), intraclass_correlations(moved)

@@ -239,11 +239,7 @@ def test_the_command_prints_the_numbers_of_the_function(
 ) -> None:
     found = agreement(folder, confidence=0.8, dimensions="risk", resamples=50)
     asked = ["agreement", str(folder), "--confidence", "0.8", "--dimensions", "risk", "--resamples", "50"]
-    for more, printed in (
-        ([], found.short_text()),
-        (["--all"], found.text()),
-        (["--json"], found.to_json()),
-    ):
+    for more, printed in (([], found.short_text()), (["--all"], found.text()), (["--json"], found.to_json())):
         assert main([*asked, *more]) == 0
         assert capsys.readouterr().out == printed + "\n"
 

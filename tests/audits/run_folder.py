@@ -8,13 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from medjury.store.runs import (
-    Manifest,
-    ManifestInstrument,
-    ManifestJudge,
-    ManifestModel,
-    files,
-)
+from medjury.store.runs import Manifest, ManifestInstrument, ManifestJudge, ManifestModel, files
 from medjury.store.runs._manifest_parts import ManifestDimension
 
 JUDGES = {"ada": "alpha", "bob": "beta", "cyd": "gamma"}

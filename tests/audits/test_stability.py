@@ -256,10 +256,7 @@ def test_the_order_of_repeats_moves_no_end() -> None:
     answers += [[score + 1.0 for score in scores] for scores in answers]
     ends = [
         {(row.statistic, row.estimate.low, row.estimate.high) for row in stability(given, resamples=300).rows}
-        for given in (
-            repeats(*answers),
-            repeats(*([*generator.permutation(scores)] for scores in answers)),
-        )
+        for given in (repeats(*answers), repeats(*([*generator.permutation(scores)] for scores in answers)))
     ]
     for (name, *one), (other, *two) in zip(*(sorted(each, key=str) for each in ends), strict=True):
         assert name == other and one == pytest.approx(two, abs=1e-9)

@@ -39,14 +39,7 @@ def coverage(method: str, ties: str, runs: int, cases: int = 500, per_case: int 
     found = []
     for run in range(runs):
         scores, labels, names = jury_and_label(generator, cases, per_case)
-        fitted = fitted_sets(
-            scores,
-            labels,
-            cases=names,
-            method=method,
-            ties=ties,
-            seed=run,
-        )
+        fitted = fitted_sets(scores, labels, cases=names, method=method, ties=ties, seed=run)
         new_scores, new_labels, new_names = jury_and_label(generator, 1500)
         sets = fitted.predict(new_scores, cases=[f"new {name}" for name in new_names])
         found.append(sets.covers(new_labels).mean())

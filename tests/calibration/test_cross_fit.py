@@ -7,13 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medjury.analysis.calibration._cross_fit import (
-    METHODS,
-    Isotonic,
-    OutOfFold,
-    calibrator_kind,
-    cross_fit,
-)
+from medjury.analysis.calibration._cross_fit import METHODS, Isotonic, OutOfFold, calibrator_kind, cross_fit
 from medjury.analysis.calibration._maps import case_folds
 from medjury.foundation.errors import MedjuryError
 

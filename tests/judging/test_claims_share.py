@@ -107,12 +107,7 @@ def test_a_contradicted_decisive_claim_decides_although_another_is_open() -> Non
 
 
 FINDINGS = st.lists(
-    st.builds(
-        ClaimFinding,
-        st.sampled_from([*VERDICTS, None]),
-        st.integers(1, 3),
-        st.just(LOST),
-    ),
+    st.builds(ClaimFinding, st.sampled_from([*VERDICTS, None]), st.integers(1, 3), st.just(LOST)),
     min_size=1,
     max_size=7,
 )

@@ -29,11 +29,7 @@ INSTRUMENT = Instrument(
     ),
 )  # fmt: skip
 CASE = Case(
-    "case-1",
-    "First draft.",
-    reference="GOLD TEXT",
-    texts={"context": "The source: fever."},
-    system="drafter",
+    "case-1", "First draft.", reference="GOLD TEXT", texts={"context": "The source: fever."}, system="drafter"
 )
 Line = str | Reply | Exception
 

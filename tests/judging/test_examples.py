@@ -329,11 +329,7 @@ def test_a_dimension_on_which_low_is_good_counts_the_other_way_in_the_whole() ->
     risk = Dimension("clarity", "Risk", "?", SCALE, higher_is_better=False)
     instrument = replace(INSTRUMENT, dimensions=(INSTRUMENT.dimensions[0], risk), composites=())
     cases = [Case(f"c{n}", f"T{n}") for n in range(3)]
-    pairs = [
-        (1, 5),
-        (5, 1),
-        (3, 3),
-    ]
+    pairs = [(1, 5), (5, 1), (3, 3)]
     ratings = [
         rating(f"c{n}", f"dr-{k}", name, value)
         for n, pair in enumerate(pairs) for k in range(2)

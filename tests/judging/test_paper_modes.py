@@ -248,10 +248,7 @@ async def test_both_steps_are_asked_with_the_examples_between_rules_and_question
         (WorkedClaim("Start it", "x", 4, "not_addressed"), "`importance` 1, 2 or 3"),
         (WorkedClaim("Start it", "x", 2, "supported"), "`evidence` is needed"),
         (WorkedClaim("Start it", "x", 2, "not_addressed", evidence=("Wait",)), "for these alone"),
-        (
-            WorkedClaim("Start it", "x", 2, "contradicted", evidence=("Go",)),
-            "is not in the reference",
-        ),
+        (WorkedClaim("Start it", "x", 2, "contradicted", evidence=("Go",)), "is not in the reference"),
     ],
 )
 def test_an_example_that_teaches_a_fault_is_refused(claim: WorkedClaim, words: str) -> None:

@@ -11,14 +11,7 @@ import pytest
 from tests.recipes.compared import amount
 from tests.recipes.rated import Grading, Rated
 from tests.recipes.same_draws import Draws, equals, same_draws
-from tests.recipes.second_opinion import (
-    Numbers,
-    Statistic,
-    per_row,
-    rmse,
-    spearman,
-    weighted_kappa,
-)
+from tests.recipes.second_opinion import Numbers, Statistic, per_row, rmse, spearman, weighted_kappa
 
 
 def resamples_of(rows: Sequence[Mapping[str, str]]) -> int:

@@ -107,12 +107,7 @@ def by_system_is_right(rated: Rated, labels: Mapping[str, str]) -> int:
         rows, whose = pair_rows(rated, row["rater"], names[row["dimension"]])
         x, y, system, fold = rows.T
         draws = same_draws(rows, whose, times)
-        made = (
-            spearman(x, y),
-            between(x, y, system),
-            within(x, y, system),
-            only_the_system(x, system, fold),
-        )
+        made = (spearman(x, y), between(x, y, system), within(x, y, system), only_the_system(x, system, fold))
         for column, statistic in zip(COLUMNS, made, strict=True):
             if column == "between systems":
                 with np.errstate(all="ignore"):

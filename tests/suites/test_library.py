@@ -154,11 +154,7 @@ licence: ours
         ('"{question}"', '"question"', "line 7: prompt: names no input"),
         ("gold: The answer.", "gold: ''", "line 10: gold: is empty"),
         ("licence: ours", "license: ours", "line 15: license: no such setting here"),
-        (
-            "licence: ours",
-            "licence: ours\noptions: {choices: {A: Yes, B: No}}",
-            "options.choices: must map",
-        ),
+        ("licence: ours", "licence: ours\noptions: {choices: {A: Yes, B: No}}", "options.choices: must map"),
         (
             "licence: ours",
             "licence: ours\noptions: {columns: {gold: 3}}",

@@ -135,8 +135,7 @@ def test_anchors_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch) -> No
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.text("abc .", max_size=12), max_size=6),
-    st.lists(st.text("abc .", max_size=12), max_size=6),
+    st.lists(st.text("abc .", max_size=12), max_size=6), st.lists(st.text("abc .", max_size=12), max_size=6)
 )
 def test_every_turn_is_accounted_for_once_and_groups_never_cross(said: list[str], heard: list[str]) -> None:
     found = align(turns(*said), turns(*heard))

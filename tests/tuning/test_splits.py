@@ -46,8 +46,7 @@ def test_the_papers_numbers_come_out_exactly() -> None:
 
 @settings(max_examples=25)
 @given(
-    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 15)), min_size=30, max_size=80),
-    st.integers(0, 5),
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 15)), min_size=30, max_size=80), st.integers(0, 5)
 )
 def test_no_patient_is_on_two_sides_and_nobody_is_lost(rows: list[tuple[int, int]], seed: int) -> None:
     made = cases([label for label, _ in rows], [group for _, group in rows])

@@ -9,14 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from tests.validation.on_trial import World, evidence, registered_table
 
-from medjury.validation import (
-    Rule,
-    Scope,
-    Validation,
-    Verdict,
-    Word,
-    validation_of,
-)
+from medjury.validation import Rule, Scope, Validation, Verdict, Word, validation_of
 from medjury.validation._sentences import LINE_IDS
 from medjury.validation._validate import _clean
 
@@ -101,8 +94,7 @@ def test_the_json_of_a_real_verdict_has_the_numbers_of_every_line() -> None:
 
 def test_junit_has_a_suite_for_each_verdict_and_a_case_for_each_rule() -> None:
     found = validation(
-        verdict("NOT VALIDATED", MET, FAILED, UNKNOWN),
-        verdict("AUXILIARY", NOTHING, rater="", dimension="b"),
+        verdict("NOT VALIDATED", MET, FAILED, UNKNOWN), verdict("AUXILIARY", NOTHING, rater="", dimension="b")
     )
     text = found.junit()
     assert text == (

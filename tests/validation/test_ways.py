@@ -233,9 +233,7 @@ def compared_ways(scores: dict[str, Any], judges: Sequence[Any] = JUDGES, **rule
 
 
 def test_every_judge_and_the_jury_are_compared_with_the_plainest() -> None:
-    found = compared_ways(
-        {"clinician a": ANNA, "judge panel": ANNA, "judge plain": NEAR, "judge shots": FAR},
-    )
+    found = compared_ways({"clinician a": ANNA, "judge panel": ANNA, "judge plain": NEAR, "judge shots": FAR})
     assert [each.rater for each in found.rows] == ["judge plain", "judge shots", "judge panel", "jury"]
     assert [each.strategy for each in found.rows] == [
         "single", "single, 3 examples", "closed loop", "jury of 3",

@@ -49,11 +49,7 @@ def results_of(
         tuple(CandidateResult(name) for name in right),
         tuple(
             ItemResult(
-                name,
-                f"i{item}",
-                f"Question {item}",
-                ("A",),
-                decided=baseline is not None and item < baseline,
+                name, f"i{item}", f"Question {item}", ("A",), decided=baseline is not None and item < baseline
             )
             for name in names
             for item in range(items)

@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 
 from medjury.suites._marking._choices import Choices
-from medjury.suites._marking._reading import (
-    listed_spans,
-    lone_lines,
-    read_choice,
-    statements,
-    taken_back,
-)
+from medjury.suites._marking._reading import listed_spans, lone_lines, read_choice, statements, taken_back
 
 DRUGS = Choices({"A": "Aspirin", "B": "Ibuprofen and rest", "C": "Paracetamol", "D": "Aspirin and heparin"})
 YES_NO = Choices({"A": "Yes", "B": "No"})

@@ -157,10 +157,7 @@ def test_a_budget_holds_for_candidates_and_judges_together(tmp_path: Path) -> No
         )
         assert run(file, "--no-preflight") == 3
         assert len(server.calls) == 20
-        write_suite(
-            tmp_path,
-            **{**json.loads(json.dumps(_settings(file))), "budget": {"calls": 1000}},
-        )
+        write_suite(tmp_path, **{**json.loads(json.dumps(_settings(file))), "budget": {"calls": 1000}})
         assert run(file, "--no-preflight") == 0
         assert len(server.calls) == 2 * 15 + 6  # two candidates on 15 items, three of which are open
 

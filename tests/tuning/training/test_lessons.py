@@ -172,11 +172,7 @@ class TestPreferences:
 
     @pytest.mark.parametrize(
         ("rule", "expected"),
-        [
-            ("one_higher", grades(4, 3, 3)),
-            ("one_lower", grades(2, 1, 1)),
-            ("one_better", grades(4, 3, 1)),
-        ],
+        [("one_higher", grades(4, 3, 3)), ("one_lower", grades(2, 1, 1)), ("one_better", grades(4, 3, 1))],
     )
     def test_other_rules_go_other_ways(self, write_study: Write, rule: Any, expected: dict[str, int]) -> None:
         study = write_study({name: {"one": grades(3, 2, 2)} for name in ("ann", "ben")})
