@@ -340,31 +340,19 @@ def tables(draw: st.DrawFn) -> JuryTable:
 
 
 @settings(max_examples=60, deadline=None)
-@given(table=tables(), tolerance=st.floats(0, 1), minimum=st.integers(1, 2))
-def test_no_rule_makes_more_calls_than_the_full_jury_or_fewer_than_its_minimum(
-    table: JuryTable, tolerance: float, minimum: int
+@given(table=tables(), low=st.floats(0, 0.5), more=st.floats(0, 0.5), minimum=st.integers(1, 2))
+def test_calls_lie_between_the_minimum_and_the_full_jury_and_tolerating_more_never_makes_more(
+    table: JuryTable, low: float, more: float, minimum: int
 ) -> None:
-    rule = AdaptiveRule(tolerance, minimum)
-    calls = calls_made(doubts(table, table.everybody, rule), tolerance)
-    assert (calls >= minimum).all() and (calls <= len(table.jurors)).all()
-
-
-@settings(max_examples=60, deadline=None)
-@given(table=tables())
-def test_the_strictest_rule_is_the_full_jury_exactly(table: JuryTable) -> None:
-    rule = AdaptiveRule(0.0, len(table.jurors))
-    calls = calls_made(doubts(table, table.everybody, rule), 0.0)
-    assert (calls == len(table.jurors)).all()
-    np.testing.assert_array_equal(
-        scores_after(table, table.everybody, calls), fixed_scores(table, table.everybody)
+    """And the strictest rule is the full jury exactly."""
+    jurors, everybody = len(table.jurors), table.everybody
+    strict, loose = (
+        calls_made(doubts(table, everybody, AdaptiveRule(low, minimum)), each) for each in (low, low + more)
     )
-
-
-@settings(max_examples=60, deadline=None)
-@given(table=tables(), low=st.floats(0, 0.5), more=st.floats(0, 0.5))
-def test_tolerating_more_never_makes_more_calls(table: JuryTable, low: float, more: float) -> None:
-    doubt = doubts(table, table.everybody, AdaptiveRule())
-    assert (calls_made(doubt, low + more) <= calls_made(doubt, low)).all()
+    assert (loose >= minimum).all() and (loose <= strict).all() and (strict <= jurors).all()
+    calls = calls_made(doubts(table, everybody, AdaptiveRule(0.0, jurors)), 0.0)
+    assert (calls == jurors).all()
+    np.testing.assert_array_equal(scores_after(table, everybody, calls), fixed_scores(table, everybody))
 
 
 @settings(max_examples=40, deadline=None)

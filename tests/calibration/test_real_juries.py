@@ -35,7 +35,7 @@ def ratings(tmp_path_factory: pytest.TempPathFactory) -> RatingTable:
 
 @pytest.fixture(scope="module")
 def found(ratings: RatingTable) -> JurySimulation:
-    return simulate_jury(ratings, reference=["human"], resamples=200, draws=60)
+    return simulate_jury(ratings, reference=["human"], resamples=100, draws=50)
 
 
 def test_a_rule_found_on_half_of_the_conversations_keeps_the_agreement_on_the_other_half(
