@@ -62,12 +62,12 @@ def test_the_tuned_prompt_is_run_over_many_models_several_times(
         {"kind": "openai", "name": name, "url": server.url, "model": name, "temperature": 1.0}
         for name in ("x", "y")
     ]
-    result = tune(write_task(tmp_path, server.url, tuning={"models": models, "runs": 5}))
+    result = tune(write_task(tmp_path, server.url, tuning={"models": models, "runs": 3}))
     assert result.models is not None
     rows = {(row.rater, row.statistic): row for row in result.models.rows}
     assert {rater for rater, _ in rows} == {"x", "y"}
     for statistic in ("macro_f1", "cohen_kappa", "f1_class_0", "f1_class_1", "f1_class_2"):
-        assert len(rows["x", statistic].values) == 5 and rows["x", statistic].sd == 0.0
+        assert len(rows["x", statistic].values) == 3 and rows["x", statistic].sd == 0.0
     report = (result.folder / "report.md").read_text()
     assert "The tuned prompt with other models" in report and "f1_class_2" in report
 
