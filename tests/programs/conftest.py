@@ -46,12 +46,15 @@ def answers(recorded: bytes, tmp_path: Path) -> Path:
     return file
 
 
-@pytest.fixture
-def signed(run: Path, tmp_path: Path) -> tuple[Path, Path]:
-    """A card with a signature, and the key that made it."""
+@pytest.fixture(scope="package")
+def signed(
+    validated: tuple[LoopbackServer, Path, str], tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Path]:
+    """A card with a signature, and the key that made it. Tests only read them."""
     if shutil.which("ssh-keygen") is None:
         pytest.skip("ssh-keygen is not here")
-    key, file = tmp_path / "key", tmp_path / "signed.json"
+    (_, run, _), folder = validated, tmp_path_factory.mktemp("signed")
+    key, file = folder / "key", folder / "signed.json"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True)
     assert main(["passport", "make", str(run), "--out", str(file), "--sign", str(key)]) == 0
     return file, key.with_suffix(".pub")

@@ -159,13 +159,15 @@ def test_what_is_not_a_request_is_an_error_of_the_protocol_and_the_next_is_answe
     assert after == {"jsonrpc": "2.0", "id": 9, "result": {}}
 
 
-def test_who_reads_alone_leaves_nothing_beside_the_card(card: Path, run: Path) -> None:
-    there = {*card.parent.rglob("*")}
-    done = subprocess.run(
-        [sys.executable, "-m", "medjury", "mcp", str(card), "--run", str(run)],
-        input=json.dumps(call("read_verdict")) + "\n", check=True, text=True, capture_output=True,
-    )  # fmt: skip
-    assert json.loads(done.stdout)["result"]["structuredContent"]["force"] == "validated"
+def test_who_reads_alone_leaves_nothing_beside_the_card(
+    card: Path, run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, out = {*card.parent.rglob("*")}, io.TextIOWrapper(io.BytesIO())
+    lines = io.BytesIO(json.dumps(call("read_verdict")).encode() + b"\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(lines))
+    monkeypatch.setattr(sys, "stdout", out)
+    assert main(["mcp", str(card), "--run", str(run)]) == 0
+    assert json.loads(out.buffer.getvalue())["result"]["structuredContent"]["force"] == "validated"
     assert {*card.parent.rglob("*")} == there
 
 
