@@ -41,10 +41,11 @@ def cells(page: str, dimension: str) -> list[str]:
 
 def test_it_is_filled_from_the_study_and_blank_where_nothing_is_stated(tmp_path: Path) -> None:
     stated = {"product": "Scribe 4 of ACME & sons", "owner": "Dr R. Owner", "review_by": "2027-05-31"}
-    page = board(tmp_path / "a", planted_frame(cases=40), report={"resamples": 200, **stated})
+    frame = planted_frame(cases=4, dimensions=("accuracy",))
+    page = board(tmp_path / "a", frame, report={"resamples": 200, **stated})
     assert "<dd>Scribe 4 of ACME &amp; sons</dd>" in page and "<dd>2027-05-31</dd>" in page
     assert page.count('class="blank"') == 2  # the decision, and the line to sign on
-    empty = board(tmp_path / "b", planted_frame(cases=40), report={"resamples": 200})
+    empty = board(tmp_path / "b", frame, report={"resamples": 200})
     assert empty.count('class="blank"') == 5
 
 
@@ -112,7 +113,7 @@ def test_whose_word_makes_an_answer_dangerous_is_stated_wherever_they_are_counte
     tmp_path: Path, by: str, whose: str
 ) -> None:
     """Of answers that most clinicians call dangerous a jury may miss none, and many of what one calls dangerous."""
-    frame = planted_frame(cases=120, judges={"judge-a": 2.5})
+    frame = planted_frame(cases=120, dimensions=("accuracy",), judges={"judge-a": 2.5})
     found = board(tmp_path / "run", frame, gate=rules(danger_by=by), report={"resamples": 200})
     (memo,) = re.findall(rf"([\d,]+ of [\d,]+ answers) that {whose} called dangerous", words(found))
     report = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")

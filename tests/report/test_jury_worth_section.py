@@ -44,11 +44,11 @@ def test_copies_are_named(tmp_path: Path) -> None:
 
 
 def test_without_clinicians_or_with_one_judge_there_is_no_section(tmp_path: Path) -> None:
-    write_run(tmp_path / "alone", planted_frame(judges={"judge-a": 0.5}))
-    write_run(tmp_path / "unrated", planted_frame(clinicians={}))
+    write_run(tmp_path / "alone", planted_frame(dimensions=("accuracy",), judges={"judge-a": 0.5}))
+    write_run(tmp_path / "unrated", planted_frame(dimensions=("accuracy",), clinicians={}))
     assert [words(tmp_path / name) for name in ("alone", "unrated")] == ["", ""]
 
 
 def test_one_clinician_is_not_enough_to_take_noise_out_and_the_section_says_so(tmp_path: Path) -> None:
-    write_run(tmp_path / "run", planted_frame(clinicians={"anna": 0.5}))
+    write_run(tmp_path / "run", planted_frame(dimensions=("accuracy",), clinicians={"anna": 0.5}))
     assert "there the number of votes is too low" in words(tmp_path / "run")

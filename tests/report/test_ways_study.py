@@ -79,7 +79,7 @@ def test_the_report_shows_agreement_errors_cost_seconds_and_calls_of_each_way(st
                 judge(server, "panel", "good", "deliberation"),
             ],
             "humans": {"path": "clinicians.csv", "keep_names": True},
-            "report": {"resamples": 500},
+            "report": {"resamples": 200},
         }
         study.write_text("".join(f"{name}: {json.dumps(value)}\n" for name, value in settings.items()))
         assert main(["run", str(study), "--quiet", "--no-preflight"]) == 0
