@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any, Literal
@@ -30,6 +31,7 @@ PANEL = Path(languages.__file__).parent
 MARKS = re.compile(r"%\(\w+\)s|\{\w+\}|</?\w+>|%")  # what a translation must leave as it is
 
 
+@cache
 def in_the_sources() -> set[Any]:
     found = extract_from_dir(
         PANEL,

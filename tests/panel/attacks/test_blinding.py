@@ -97,13 +97,13 @@ def assert_blind(app: FastAPI, visitor: Visitor, *, met: bool = False, hidden: t
     refused: dict[str, set[tuple[Any, ...]]] = {}
     for route, value, answer in answers(app, visitor):
         headers = {name: text for name, text in answer.headers.items() if name not in ("date", "set-cookie")}
-        text = _without(f"{headers} {answer.text}", value)
+        text = _without(f"{headers} {answer.text}", value).casefold()
         allowed = ONLY_TOGETHER if met and route.startswith("/together") else ()
         if met and route.startswith("/reference/"):
             allowed = ("capybara", "gnu-why")  # what the other member wrote, without a name
         for planted in (*PLANTED, *hidden):
             if planted not in allowed:
-                assert planted.casefold() not in text.casefold(), f"{route} with {value} tells {planted}"
+                assert planted.casefold() not in text, f"{route} with {value} tells {planted}"
         assert not {"etag", "last-modified"} & set(headers), route
         assert answer.status_code < 500, f"{route} {value}"
         if answer.status_code in (403, 404):
@@ -160,10 +160,9 @@ def test_no_route_in_any_state_of_a_study_tells_a_rater_anything(app: FastAPI) -
     assert assert_blind(app, third) >= 3
     adjudicator = sign_in(app, Role.ADJUDICATOR, "Dr Judge")
     for route, value, answer in answers(app, adjudicator):
-        for planted in set(PLANTED) - {"capybara"}:
-            assert planted.casefold() not in _without(answer.text, value).casefold(), (
-                f"{route} tells {planted}"
-            )
+        text = _without(answer.text, value).casefold()
+        told = [planted for planted in PLANTED if planted.casefold() in text]
+        assert told in ([], ["capybara"]), f"{route} tells {told}"
 
 
 def test_a_viewer_sees_no_clinicians_name(app: FastAPI) -> None:
