@@ -57,13 +57,23 @@ HOSTILE: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_body_is_refused_in_words(tmp_path: Path, body: bytes) -> None:
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Visitor, dict[str, str], Path]]:
+    """A program whose jury answers, its key, and the folder of the study."""
+    folder = tmp_path_factory.mktemp("answered")
     with LoopbackServer() as server:
-        visitor, key = program(tmp_path, JUDGE.format(url=server.url).replace(", api_key_env: TAPIR_KEY", ""))
-        answer = visitor.post("/api/judge", content=body, headers=key | {"content-type": "application/json"})
+        judges = JUDGE.format(url=server.url).replace(", api_key_env: TAPIR_KEY", "")
+        yield *program(folder, judges), folder
+
+
+@pytest.mark.parametrize("body", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_body_is_refused_in_words(
+    answered: tuple[Visitor, dict[str, str], Path], body: bytes
+) -> None:
+    visitor, key, folder = answered
+    answer = visitor.post("/api/judge", content=body, headers=key | {"content-type": "application/json"})
     assert answer.status_code in (200, 400, 422), answer.text
-    assert str(tmp_path) not in answer.text
+    assert str(folder) not in answer.text
 
 
 def test_no_path_and_no_key_stands_in_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from itertools import cycle
-from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
@@ -17,10 +16,15 @@ from medjury.panel._access import Role, people
 from medjury.panel._evidence._serve import OneTimeLink, view_app
 
 
-@pytest.fixture
-def app(tmp_path: Path) -> FastAPI:
-    database, _ = set_up_panel(tmp_path)
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
+    database, _ = set_up_panel(tmp_path_factory.mktemp("methods"))
     return make_app(Panel(database))
+
+
+@pytest.fixture(scope="module")
+def reader(app: FastAPI) -> Visitor:
+    return sign_in(app, Role.RATER, "Dr Reader")
 
 
 def test_other_methods_change_nothing_and_tell_nothing(app: FastAPI) -> None:
@@ -47,7 +51,7 @@ def test_another_host_is_not_served(app: FastAPI, host: str) -> None:
 
 
 def test_no_header_of_a_proxy_moves_a_link_or_a_redirect(app: FastAPI) -> None:
-    coordinator = sign_in(app, Role.COORDINATOR)
+    coordinator = sign_in(app, Role.COORDINATOR, "Dr Proxy")
     headers = {
         "x-forwarded-host": "evil.example",
         "x-forwarded-proto": "https",
@@ -69,11 +73,12 @@ ELSEWHERE = [
 
 @pytest.mark.parametrize("address", ELSEWHERE)
 def test_nobody_is_sent_to_another_site(app: FastAPI, address: str) -> None:
-    _, path = invited(app.state.panel, "Dr Sent", Role.VIEWER)
+    name = f"Dr Sent {ELSEWHERE.index(address)}"
+    _, path = invited(app.state.panel, name, Role.VIEWER)
     visitor = Visitor(app)
     assert visitor.submit(path, path, password=PASSWORD, again=PASSWORD).status_code == 303
     again = Visitor(app)
-    fields = {"name": "Dr Sent", "password": PASSWORD, "next": address}
+    fields = {"name": name, "password": PASSWORD, "next": address}
     for answer in (
         again.submit("/sign-in", "/sign-in", **fields),
         visitor.get("/sign-in", params={"next": address}),
@@ -96,8 +101,8 @@ def test_nobody_is_sent_to_another_site(app: FastAPI, address: str) -> None:
         "/rate/discussion/%00", "/rate/profile%00",
     ],
 )  # fmt: skip
-def test_no_trick_of_a_path_opens_anything(app: FastAPI, path: str) -> None:
-    answer = sign_in(app, Role.RATER).get(path)
+def test_no_trick_of_a_path_opens_anything(reader: Visitor, path: str) -> None:
+    answer = reader.get(path)
     assert answer.status_code in (404, 405, 307), answer.text[:200]
     assert "import" not in answer.text
 

@@ -23,21 +23,37 @@ ROW = b"marmoset-00,zebrafinch-9b,Dr Elsewhere,accuracy,3"
 SECRET = "Pangolin-Passphrase"
 
 
-@pytest.fixture
-def app(tmp_path: Path) -> FastAPI:
-    folder = tmp_path / "study"
+def study_in(place: Path) -> FastAPI:
+    folder = place / "study"
     folder.mkdir()
     closed_panel(folder, [same("4", "2")], place=folder / "ward.panel.sqlite", close=False)
-    (tmp_path / "secret.csv").write_text(
+    (place / "secret.csv").write_text(
         f"item,system,rater,dimension,score\nmarmoset-00,zebrafinch-9b,{SECRET},accuracy,3\n"
     )
-    (tmp_path / "secret.txt").write_text(f"password\n{SECRET}\n")
+    (place / "secret.txt").write_text(f"password\n{SECRET}\n")
     return make_app(open_panel(folder / "study.yaml"))
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> FastAPI:
+    return study_in(tmp_path)
 
 
 @pytest.fixture
 def coordinator(app: FastAPI) -> Visitor:
     return sign_in(app, Role.COORDINATOR)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the study lies that refuses whatever it is sent, and so stays as it is."""
+    return tmp_path_factory.mktemp("refusing")
+
+
+@pytest.fixture(scope="module")
+def refusing(place: Path) -> tuple[FastAPI, Visitor]:
+    app = study_in(place)
+    return app, sign_in(app, Role.COORDINATOR)
 
 
 def send(visitor: Visitor, **files: tuple[str, bytes]) -> Any:
@@ -54,9 +70,10 @@ def raters(app: FastAPI) -> set[str]:
     "named", ["../../secret.csv", "{root}/secret.csv", "../../secret.txt", "{root}/gone.csv"]
 )
 def test_a_file_that_names_other_files_reads_none_of_them(
-    app: FastAPI, coordinator: Visitor, tmp_path: Path, name: str, named: str
+    refusing: tuple[FastAPI, Visitor], place: Path, name: str, named: str
 ) -> None:
-    mapping = f"files:\n  - file: {named.format(root=tmp_path)}\n".encode()
+    app, coordinator = refusing
+    mapping = f"files:\n  - file: {named.format(root=place)}\n".encode()
     answer = send(coordinator, file=(name, mapping))
     assert answer.status_code == 400
     assert SECRET not in answer.text and "password" not in answer.text
@@ -64,9 +81,10 @@ def test_a_file_that_names_other_files_reads_none_of_them(
 
 
 def test_a_mapping_that_names_other_files_reads_none_of_them(
-    app: FastAPI, coordinator: Visitor, tmp_path: Path
+    refusing: tuple[FastAPI, Visitor], place: Path
 ) -> None:
-    mapping = f"files:\n  - file: {tmp_path}/secret.csv\ninstrument: {tmp_path}/secret.yaml\n".encode()
+    app, coordinator = refusing
+    mapping = f"files:\n  - file: {place}/secret.csv\ninstrument: {place}/secret.yaml\n".encode()
     answer = send(coordinator, file=("r.csv", HEADER + b"\n" + ROW + b"\n"), mapping=("m.yaml", mapping))
     assert answer.status_code == 400 and SECRET not in answer.text
     assert raters(app) == {"Dr Wallaby 0", "Dr Wallaby 1"}
@@ -87,12 +105,12 @@ NO_FILES = {
 
 @pytest.mark.parametrize("name, content", NO_FILES.values(), ids=NO_FILES)
 def test_a_file_that_is_none_is_refused_in_words(
-    coordinator: Visitor, tmp_path: Path, name: str, content: bytes
+    refusing: tuple[FastAPI, Visitor], place: Path, name: str, content: bytes
 ) -> None:
-    answer = send(coordinator, file=(name, content))
+    answer = send(refusing[1], file=(name, content))
     assert answer.status_code == 400, answer.text[:300]
-    assert str(tmp_path) not in answer.text and "Traceback" not in answer.text
-    assert not list(tmp_path.rglob(".medjury-import-*"))
+    assert str(place) not in answer.text and "Traceback" not in answer.text
+    assert not list(place.rglob(".medjury-import-*"))
 
 
 def test_a_mapping_does_not_make_judges_clinicians(app: FastAPI, coordinator: Visitor) -> None:
@@ -122,11 +140,11 @@ def test_a_second_rating_of_the_same_answer_is_not_dropped_in_silence(
 
 @pytest.mark.parametrize("name", ["dr  wallaby 0", "DR WALLABY 0", "reconciled", "Reconciled"])
 def test_a_name_that_stands_for_somebody_else_is_refused(
-    app: FastAPI, coordinator: Visitor, name: str
+    refusing: tuple[FastAPI, Visitor], name: str
 ) -> None:
     """Two who are called alike would be one rater, or one who counts twice."""
     content = HEADER + b"\n" + ROW.replace(b"Dr Elsewhere", name.encode()) + b"\n"
-    assert send(coordinator, file=("r.csv", content)).status_code == 400
+    assert send(refusing[1], file=("r.csv", content)).status_code == 400
 
 
 def test_whoever_joins_under_the_name_of_one_who_rated_elsewhere_is_another_rater(
@@ -140,9 +158,11 @@ def test_whoever_joins_under_the_name_of_one_who_rated_elsewhere_is_another_rate
 
 
 @pytest.mark.parametrize("name", ["reconciled", " RECONCILED"])
-def test_nobody_is_called_like_what_raters_settle_together(app: FastAPI, name: str) -> None:
+def test_nobody_is_called_like_what_raters_settle_together(
+    refusing: tuple[FastAPI, Visitor], name: str
+) -> None:
     with pytest.raises(MedjuryError, match="is the name for"):
-        invited(app.state.panel, name, Role.RATER)
+        invited(refusing[0].state.panel, name, Role.RATER)
 
 
 def swollen(rows: int) -> bytes:
@@ -163,9 +183,9 @@ def swollen(rows: int) -> bytes:
     ],
 )
 def test_a_file_that_swells_is_refused_before_it_is_read(
-    name: str, content: Any, words: str, app: FastAPI, coordinator: Visitor
+    name: str, content: Any, words: str, refusing: tuple[FastAPI, Visitor]
 ) -> None:
-    sent = content()
+    (app, coordinator), sent = refusing, content()
     assert len(sent) < 200_000
     answer = send(coordinator, file=(name, sent))
     assert answer.status_code == 400 and words in answer.text
