@@ -10,13 +10,13 @@ import yaml
 from sqlalchemy import select, update
 from tests.loopback import LoopbackServer
 from tests.panel.meeting.closed_rounds import ONE_SYSTEM, closed_panel, only_round, same
-from tests.panel.raters import GOOD, rater
+from tests.panel.raters import GOOD, Rater, rater
 from tests.panel.rounds import NOON, case_rows, set_up_panel
 from tests.panel.visitors import sign_in, token_in
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
-from medjury.panel import make_app, open_panel
+from medjury.panel import Panel, make_app, open_panel
 from medjury.panel._access import Role
 from medjury.panel._design import join, leave, set_state
 from medjury.panel._exchange import collect
@@ -147,10 +147,16 @@ def test_nothing_is_saved_in_a_round_that_was_closed_a_moment_ago(tmp_path: Path
     assert [getattr(each, "value", None) for each in given] == [float(each) for each in GOOD.values()]
 
 
+@pytest.fixture(scope="module")
+def unrated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Panel, Rater]:
+    """An open panel, and one of its raters, who has saved nothing."""
+    panel, _ = closed_panel(tmp_path_factory.mktemp("unrated"), [same("4", "4")], close=False)
+    return panel, rater(make_app(panel), "Dr Hand")
+
+
 @pytest.mark.parametrize("value", ["0", "6", "4.0", " 4", "4 ", "٤", "nan", "1e0", "-1", "na", "true", "4\n"])
-def test_no_grade_off_the_scale_is_saved(tmp_path: Path, value: str) -> None:
-    panel, _ = closed_panel(tmp_path, [same("4", "4")], close=False)
-    one = rater(make_app(panel), "Dr Hand")
+def test_no_grade_off_the_scale_is_saved(unrated: tuple[Panel, Rater], value: str) -> None:
+    panel, one = unrated
     (code,) = one.codes()
     assert one.rate(code, **GOOD | {"grade.accuracy": value}).status_code == 422
     with panel.database.reading() as connection:
