@@ -15,7 +15,7 @@ from medjury.foundation.files import private_folder, write_whole
 from medjury.report._axes import Axes
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, element, paragraph, sentence, table_html
-from medjury.statistics import Estimate
+from medjury.statistics import Estimate, counted
 
 # Okabe and Ito's colours, which people with any kind of colour vision tell apart; markers differ too.
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#5d5d5d", "#a6761d")
@@ -69,7 +69,7 @@ class Exhibits:
             note = f"The first {len(kept):,} of {len(lines):,} rows; all of them are in tables/{name}.csv."
             made = Html(made + paragraph(note, class_="soft"))
         if folded:
-            title = f"{caption.split('.')[0].split(';')[0]}: {len(kept):,} rows"
+            title = f"{caption.split('.')[0].split(';')[0]}: {counted(len(kept), 'row')}"
             made = element("details", element("summary", title), made)
         return made
 

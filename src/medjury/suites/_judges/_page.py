@@ -140,7 +140,7 @@ def page(table: JudgesTable) -> str:
     head = [
         element("h1", _TITLE),
         paragraph(
-            f"{counted(len(table.sources), 'source')} · {counted(judges, 'judge')} · {counts}", class_="soft"
+            f"{counted(len(table.sources), 'source')} · {counted(judges, 'verdict')}: {counts}", class_="soft"
         ),
         paragraph(
             "May a judge take a colleague's chair? Every judge is set beside the clinicians who graded the same "

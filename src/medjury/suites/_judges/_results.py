@@ -39,7 +39,7 @@ _MOST_JUDGES = 4
 AGREED, RANKED, SYSTEM_ALONE = "kappa_quadratic", "spearman", "spearman_system_mean_baseline"
 ONE_HUMAN = (
     "One human graded these answers. One human cannot show how far two clinicians lie apart, so nobody knows what "
-    "a colleague would have done: no line of the colleague test can be read, and no judge can be validated here. "
+    "a colleague would have done: no line that needs a colleague can be read, and no judge can be validated here. "
     "What can be shown is a judge's agreement with this one human, beside that of a score that knows only whose "
     "answer it is."
 )
