@@ -166,8 +166,8 @@ def _words(
     if material.evidence.manifest.run:
         money = "its cost is not known" if spent is None else f"{shown(spent, 2)} {currency} spent"
         lines.append(
-            f"This study itself made {material.evidence.manifest.calls:,} calls; {money}. That counts recorded answers "
-            "and failed calls too, and no answer that was found in the store; the table counts the calls behind the "
-            "ratings, found or paid."
+            f"This study itself made {material.evidence.manifest.calls:,} calls; {money}. That counts recorded "
+            "answers and failed calls too, and no answer that was found in the store; the table counts the calls "
+            "behind the ratings, found or paid."
         )
     return lines
