@@ -158,7 +158,7 @@ def test_the_report_counts_cases_and_answers_and_no_marks_for_them(tmp_path: Pat
     said = (folder / "report.html").read_text()
     assert "2 answers, 2 different cases" in said
     assert "1 criterion not marked in 1 score of answers, over all raters" in said
-    assert "A mark is dangerous where" in said and "An mark" not in said and "an mark" not in said
+    assert "A grade is dangerous: " in said and "An mark" not in said and "an mark" not in said
     cost = {row["rater"]: row for row in pl.read_csv(folder / "tables" / "cost.csv").iter_rows(named=True)}
     assert (cost["grader"]["evaluations"], cost["one clinician"]["evaluations"]) == (2, 3)
     (size,) = [row for row in corpus(open_run(folder)).rows if row.characteristic == "answers"]

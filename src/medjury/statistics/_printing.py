@@ -64,13 +64,11 @@ def percent_of_limit(limit: float) -> str:
 def digits_beside(share: float, limit: float) -> int:
     """With how many digits a percentage is told from a limit that it is not: 10.05 % is not the 10 % allowed.
 
-    >>> digits_beside(0.1005, 0.1), digits_beside(0.2, 0.1), digits_beside(0.1, 0.1)
+    >>> digits_beside(21 / 209, 0.1), digits_beside(0.2, 0.1), digits_beside(0.1, 0.1)
     (2, 1, 1)
     """
     apart = (
-        digits
-        for digits in range(1, _MOST_DIGITS + 1)
-        if f"{share:.{digits + 2}f}" != f"{limit:.{digits + 2}f}"
+        digits for digits in range(1, _MOST_DIGITS + 1) if percent(share, digits) != percent(limit, digits)
     )
     return 1 if share == limit else next(apart, _MOST_DIGITS)
 
