@@ -603,7 +603,7 @@ BAD = (
         parts=("specialty=surgery", "specialty=oncology", "sex=f")),
     Kind("calls a quarter of the good answers dangerous", WARD, overcalls),
     Kind("a grade kinder to the longest third", WARD, kinder_where(longest(1 / 3)),
-        parts=("length=highest third",)),
+        parts=("length=highest values",)),
     Kind("silent where clinicians are far apart", WARD, silent_where(hardest)),
     Kind("tuned on half of the cases, as stated", Setting(
         "development cases", even, {"gate": {"development_cases": FIRST}}), right_on_the_first),
@@ -613,7 +613,7 @@ BAD = (
     Kind("as clinicians who hardly agree", Setting(
         "clinicians who hardly agree", partial(world, noise=2.2)), one_as(2.2)),
     Kind("0.9 of a grade kinder to the longest third", UNORDERED, kinder_where(longest(1 / 3), 0.9, 0.3), parts=(
-        "length=highest third",)),
+        "length=highest values",)),
     Kind("0.9 of a grade kinder since September", UNORDERED, kinder_where(since_september, 0.9, 0.3)),
     Kind("misses what others call dangerous, worse than a colleague", WARD, kind_to(dangerous, 0.12, 2.0, 0.4)),
 )  # fmt: skip
