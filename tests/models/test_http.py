@@ -132,11 +132,22 @@ async def test_what_is_no_address_is_asked_nothing(address: str) -> None:
 
 
 async def test_localhost_is_tried_at_both_its_addresses() -> None:
-    for host in ("127.0.0.1", "::1"):
-        async with serving(echo, host) as (address, _):
-            named = f"http://localhost:{address.split(':')[-1]}"
-            async with client_at(named) as client:
-                assert (await client.post(named, b"x")).body == b"x"
+    for host, family, other in (("127.0.0.1", socket.AF_INET6, "::1"), ("::1", socket.AF_INET, "127.0.0.1")):
+        answer_of: bytes | None = None
+        while answer_of is None:
+            async with serving(echo, host) as (address, _):
+                port, _, path = address.rpartition(":")[2].partition("/")
+                with socket.socket(family) as nobody:
+                    try:
+                        nobody.bind(
+                            (other, int(port))
+                        )  # held, so that no server of another test is met there
+                    except OSError:
+                        continue
+                    named = f"http://localhost:{port}/{path}"
+                    async with client_at(named) as client:
+                        answer_of = (await client.post(named, b"x")).body
+        assert answer_of == b"x"
 
 
 async def test_a_host_must_be_allowed_for_every_request_on_a_kept_connection_too(
