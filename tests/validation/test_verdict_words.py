@@ -11,6 +11,7 @@ import pytest
 from tests.tables.run_folders import rows_of
 from tests.validation.on_trial import Floats, World, evidence, graded, on_trial, registered_table, verdict
 
+from medjury.report._sections.first_page import scope_of
 from medjury.store.runs import GateRules
 from medjury.tables import rating_table
 from medjury.validation import Rule, Scope, Validation, Verdict, Word, validate, validation_of
@@ -34,6 +35,15 @@ def made(label: str, *rules: Rule, rater: str = "jury", scope: Scope | None = No
 
 def good(world: World) -> Floats:
     return world.rater(0.4)
+
+
+def test_the_scope_of_one_dimension_is_never_that_of_all() -> None:
+    scope = Scope(("ward=a", "ward=b"))
+    held = made("Accuracy", rule("holds"), scope=scope)
+    lost = made("Harm", rule("fails"), scope=scope)
+    assert scope_of([held]) == f"Scope: {scope.text()}." and scope_of([lost]) == ""
+    assert scope_of([held, lost]) == "The scope of each dimension is in the evidence."
+    assert scope_of([held, made("Clarity", rule("holds"), scope=scope)]) == scope_of([held])
 
 
 # What makes the word.

@@ -242,7 +242,7 @@ def _side_by_side(material: Material, room: int) -> Html:
         worst, line = headline(verdicts)
         main = _main_reason(verdicts, everywhere)
         why = sentence(short(material.about(reasons[rater][main], THIS_JUDGE), 230)) if main else Html("")
-        scope = _scope_of(verdicts)
+        scope = scope_of(verdicts)
         # A line says how many more there are.
         if taken + (
             lines := _EACH + sum(lines_of(each, _SMALL) for each in (scope, why) if each)
@@ -303,17 +303,18 @@ def _earned(material: Material, verdicts: Sequence[Verdict], rater: str) -> Html
     stated = (
         [each.beside_colleague for each in verdicts if each.beside_colleague] if len(verdicts) == 1 else []
     )
-    stated += [_scope_of(verdicts)]
+    stated += [scope_of(verdicts)]
     words = _about(material, " ".join(filter(None, stated)), rater)
     return joined([paragraph(words) if words else "", _not_stated(material)])
 
 
-def _scope_of(verdicts: Sequence[Verdict]) -> str:
-    """For which cases the word holds; "" where nothing tells cases apart, or no word could hold."""
-    scopes = {each.earned_scope for each in verdicts} - {""}
+def scope_of(verdicts: Sequence[Verdict]) -> str:
+    """For which cases the word holds; "" where nothing tells cases apart, or no word could hold. The scope of one
+    dimension is never shown as that of all."""
+    scopes = {each.earned_scope for each in verdicts}
     if len(scopes) > 1:
         return "The scope of each dimension is in the evidence."
-    return f"Scope: {scopes.pop()}." if scopes else ""
+    return f"Scope: {scope}." if (scope := "".join(scopes)) else ""
 
 
 def _not_stated(material: Material) -> Html:
