@@ -19,7 +19,7 @@ from medjury.instruments import load_instrument
 from medjury.models import verify_audit_log
 from medjury.store.runs import TuningManifest
 from medjury.studies import load_study
-from medjury.tuning import lineage_text, plan_study_tuning, prompt_difference, read_settings, tune_study
+from medjury.tuning import plan_study_tuning, prompt_difference, read_lineage, read_settings, tune_study
 from medjury.tuning._result import TuningResult
 
 
@@ -91,11 +91,11 @@ def test_the_lineage_tells_every_ancestor_with_its_parent_scores_feedback_and_co
         assert each["changed"] == ["instructions"] and each["after"] > each["before"]
         assert each["validation"] is not None and each["cost"] > 0 and each["calls"] > 0
         assert any("The clinicians say" in told and "as heard" in told for told in each["feedback"])
-    shown = lineage_text(result.folder)
+    shown, _ = read_lineage(result.folder)
     assert kept[-1]["hash"] in shown and "as heard" not in shown, "clinical text only where it is asked for"
-    assert "as heard" in lineage_text(result.folder, feedback=True)
+    assert "as heard" in read_lineage(result.folder, feedback=True)[0]
     with screen(80):
-        assert max(map(len, lineage_text(result.folder).splitlines())) <= 80
+        assert max(map(len, read_lineage(result.folder)[0].splitlines())) <= 80
     assert f"+A {NEGATION} is significant." in prompt_difference(str(result.folder))
     assert verify_audit_log(result.folder / "audit.jsonl")
 

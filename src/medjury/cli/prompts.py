@@ -28,12 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.tuning import lineage_content, lineage_text, prompt_difference
+    from medjury.tuning import prompt_difference, read_lineage
 
     if options.action == "log":
-        print(lineage_text(options.folder, feedback=options.feedback), file=for_reader(options))
+        text, content = read_lineage(options.folder, feedback=options.feedback)
+        print(text, file=for_reader(options))
         if options.json:
-            print_json(lineage_content(options.folder, feedback=options.feedback))
+            print_json(content)
     else:
         print(prompt_difference(options.first, options.second, options.third))
     return 0

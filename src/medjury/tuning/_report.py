@@ -121,22 +121,20 @@ def texts_of(instrument: Instrument) -> dict[str, str]:
 # Reading a lineage: what was tried, and what changed from one text to another.
 
 
-def lineage_content(folder: str | Path, *, feedback: bool = False) -> list[dict[str, Any]]:
-    """The lineage of a tuning folder; what was said of the misses only with `feedback`, for it is clinical text."""
-    found = [each.content() for each in _lineage(Path(folder)).ancestors]
-    return [{name: each[name] for name in each if feedback or name != "feedback"} for each in found]
-
-
-def lineage_text(folder: str | Path, *, feedback: bool = False) -> str:
-    """The lineage of a tuning folder as a table, in Markdown or as wide as the reader's screen; with `feedback`,
-    what was said of the misses of each."""
+def read_lineage(folder: str | Path, *, feedback: bool = False) -> tuple[str, list[dict[str, Any]]]:
+    """The lineage of a tuning folder as a table, in Markdown or as wide as the screen, and as data; what was
+    said of the misses only with `feedback`, for it is clinical text."""
     found = _lineage(Path(folder)).ancestors
     rows = lineage_rows(found)
     lines = [table(rows) if screen_columns() is None else "\n".join(text_table(rows))]
     for each in found if feedback else ():
-        told = "\n".join(f"- {line}" for line in each.feedback)
-        lines.append(f"{each.hash or 'refused'} ({each.status}), told:\n{told}" if told else "")
-    return "\n\n".join(line for line in lines if line)
+        words = "\n".join(f"- {line}" for line in each.feedback)
+        lines.append(f"{each.hash or 'refused'} ({each.status}), told:\n{words}" if words else "")
+    told = [
+        {name: value for name, value in each.content().items() if feedback or name != "feedback"}
+        for each in found
+    ]
+    return "\n\n".join(line for line in lines if line), told
 
 
 def prompt_difference(first: str, second: str | None = None, third: str | None = None) -> str:
