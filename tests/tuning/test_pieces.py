@@ -28,7 +28,7 @@ from medjury.tuning._held_out import (
     nested,
 )
 from medjury.tuning._labelled_cases import Labelled, graded, labelled_cases, split_cases
-from medjury.tuning._lineage import Ancestor, Judged, Lineage, Proposed
+from medjury.tuning._lineage import Ancestor, Judged, Lineage
 from medjury.tuning._objective import make_objective
 from medjury.tuning._prompt_texts import (
     case_inputs,
@@ -233,7 +233,7 @@ def test_a_lineage_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     }  # fmt: skip
     made.note_judged("x", "k", 0, Judged(outcomes, 0.5, 2))
     made.note_judged("x", "k", 1, Judged({}, None, 0))
-    made.note_proposed("p", 1, Proposed("täxt", 0.1))
+    made.note_proposed("p", 1, "täxt", 0.1)
     ancestors = [
         Ancestor(
             "h1", 1, ("h0",), {"t": "x"}, ("t",), 0.1, 0.2, 0.3, 0.4, "kept", "", ("f",), ("k",), 1.5, 3
@@ -246,7 +246,7 @@ def test_a_lineage_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     made.note(replace(ancestors[0], status="dropped"))
     again = Lineage.open(tmp_path, "h")
     assert (again.judged, again.proposed, again.ancestors) == (made.judged, made.proposed, made.ancestors)
-    assert again.judged["x", "k", 0] == Judged(outcomes, 0.5, 2) and again.proposed["p", 1].reply == "täxt"
+    assert again.judged["x", "k", 0] == Judged(outcomes, 0.5, 2) and again.proposed["p", 1] == ("täxt", 0.1)
     assert again.ancestors == [*ancestors, replace(ancestors[0], status="dropped")]
     assert [each.number for each in again.kept] == [0, 1, 1]
     with pytest.raises(MedjuryError, match="holds another tuning"):
@@ -256,7 +256,7 @@ def test_a_lineage_is_read_back_as_it_was_written(tmp_path: Path) -> None:
 
 def test_a_torn_line_is_taken_off_and_a_broken_one_is_named(tmp_path: Path) -> None:
     made = Lineage.open(tmp_path, "h")
-    made.note_proposed("p", 1, Proposed("x", None))
+    made.note_proposed("p", 1, "x", None)
     whole = made.file.read_bytes()
     made.file.write_bytes(whole + b'{"kind": "prop')
     assert len(Lineage.open(tmp_path, "h").proposed) == 1 and made.file.read_bytes() == whole

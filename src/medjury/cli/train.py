@@ -108,7 +108,7 @@ def _train(options: argparse.Namespace) -> int:
             "name the model to train with --model: a folder of weights, a .gguf file, or an SFT's folder"
         )
     if options.trials:
-        settings = search(lessons, options.model, folder, settings, options.trials).best
+        settings, _ = search(lessons, options.model, folder, settings, options.trials)
     found = train(
         lessons,
         options.model,
@@ -117,7 +117,8 @@ def _train(options: argparse.Namespace) -> int:
         price_per_gpu_hour=options.price_per_hour,
         say=lambda words: print(words, file=sys.stderr, flush=True),
     )
-    print(json.dumps(found.facts, indent=1) if options.json else f"{found.text()}\nwritten to {folder}")
+    summary = (folder / "summary.txt").read_text(encoding="utf-8")
+    print(json.dumps(found, indent=1) if options.json else f"{summary}written to {folder}")
     return 0
 
 

@@ -34,10 +34,9 @@ def candidate_id(instrument: Instrument) -> str:
 
 @dataclass(frozen=True)
 class Trajectory:
-    """One case, what the judge made of it, and what is said of that."""
+    """One case, what the judge's answer to it is worth, and what is said of that."""
 
     case: Labelled
-    judged: Judged
     reward: float
     regret: float
     feedback: str
@@ -73,7 +72,7 @@ class InstrumentAdapter:
     def trajectory(self, case: Labelled, judged: Judged) -> Trajectory:
         reward = self.objective.reward(case, judged.outcomes)
         regret = self.objective.regret(case, judged.outcomes)
-        return Trajectory(case, judged, reward, regret, feedback(case, judged.outcomes, self.objective))
+        return Trajectory(case, reward, regret, feedback(case, judged.outcomes, self.objective))
 
     def make_reflective_dataset(
         self, candidate: dict[str, str], eval_batch: Any, components_to_update: list[str]

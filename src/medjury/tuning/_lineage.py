@@ -42,14 +42,6 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Proposed:
-    """What the writing model answered, and what that took."""
-
-    reply: str
-    cost: float | None
-
-
-@dataclass(frozen=True)
 class Ancestor:
     """One text that was tried. `number` is its place among those that were kept; None where it was not."""
 
@@ -75,12 +67,13 @@ class Ancestor:
 
 @dataclass
 class Lineage:
-    """The lines of a tuning folder. `settings_hash` says of which tuning: another one is refused."""
+    """The lines of a tuning folder. `settings_hash` says of which tuning: another one is refused. `proposed` holds
+    what the writing model answered, and what that took."""
 
     file: Path
     settings_hash: str
     judged: dict[tuple[str, str, int], Judged] = field(default_factory=dict)
-    proposed: dict[tuple[str, int], Proposed] = field(default_factory=dict)
+    proposed: dict[tuple[str, int], tuple[str, float | None]] = field(default_factory=dict)
     ancestors: list[Ancestor] = field(default_factory=list)
 
     @classmethod
@@ -103,10 +96,9 @@ class Lineage:
         said = {"kind": "judged", "candidate": candidate, "case": case, "repeat": repeat}
         self._write({**said, **judged.content()})
 
-    def note_proposed(self, prompt: str, draw: int, proposed: Proposed) -> None:
-        self.proposed[prompt, draw] = proposed
-        said = {"kind": "proposal", "prompt": prompt, "draw": draw}
-        self._write({**said, "reply": proposed.reply, "cost": proposed.cost})
+    def note_proposed(self, prompt: str, draw: int, reply: str, cost: float | None) -> None:
+        self.proposed[prompt, draw] = reply, cost
+        self._write({"kind": "proposal", "prompt": prompt, "draw": draw, "reply": reply, "cost": cost})
 
     def note(self, ancestor: Ancestor) -> None:
         """Write an ancestor down; one that the lineage has, in the same words and with the same end, is known."""
@@ -150,7 +142,7 @@ class Lineage:
         if kind == "judged":
             self.judged[line["candidate"], line["case"], line["repeat"]] = Judged.of(line)
         elif kind == "proposal":
-            self.proposed[line["prompt"], line["draw"]] = Proposed(line["reply"], line["cost"])
+            self.proposed[line["prompt"], line["draw"]] = line["reply"], line["cost"]
         elif kind == "ancestor":
             tuples = ("parents", "changed", "feedback", "cases")
             self.ancestors.append(Ancestor(**{**line, **{name: tuple(line[name]) for name in tuples}}))

@@ -16,7 +16,7 @@ from medjury.judging import Rater, Sample, Speaker
 from medjury.models import Gate, Message, ModelError
 from medjury.store.ratings import Rating
 from medjury.tuning._labelled_cases import Labelled
-from medjury.tuning._lineage import Judged, Lineage, Proposed
+from medjury.tuning._lineage import Judged, Lineage
 
 _Value = TypeVar("_Value")
 
@@ -120,10 +120,11 @@ class Session:
                 if error.fatal or error.reason not in TRANSIENT:
                     raise MedjuryError(f"tuning stopped: {error.message}") from None
                 raise TuningStoppedError(f"{error.message}; run the same command again to go on") from None
-            known = Proposed(answer.reply.text, answer.worth)
-            self.lineage.note_proposed(prompt, draw, known)
-        self._count(candidate, known.cost, 1)
-        return known.reply
+            known = answer.reply.text, answer.worth
+            self.lineage.note_proposed(prompt, draw, *known)
+        reply, cost = known
+        self._count(candidate, cost, 1)
+        return reply
 
     def _count(self, candidate: str, cost: float | None, calls: int) -> None:
         self.calls[candidate] += calls

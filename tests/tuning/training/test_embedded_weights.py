@@ -52,7 +52,7 @@ def test_it_is_trained_for_three_steps_merged_and_written_as_a_file_for_the_embe
         float(line.split(",")[2]) for line in (tmp_path / "out" / "curves.csv").read_text().splitlines()[1:]
     ]
     assert len(losses) == 3 and losses[-1] < losses[0]
-    assert found.facts["base"] == str(tmp_path / "out" / "unpacked")
+    assert found["base"] == str(tmp_path / "out" / "unpacked")
 
     # Put back in the order of the file, what was unpacked is what was packed; what is written is what was trained.
     before, whole = tensors(packed), _trained(gguf, tmp_path / "out" / "unpacked")

@@ -34,13 +34,14 @@ def test_the_published_settings(
 def test_how_the_published_judges_were_asked() -> None:
     """Croxford et al. (2025), table 4."""
     asked = {
-        name: (own.temperature, own.top_p, own.max_tokens, own.bits) for name, own in ASKING_PRESETS.items()
+        name: tuple(own[key] for key in ("temperature", "top_p", "max_tokens", "bits"))
+        for name, own in ASKING_PRESETS.items()
     }
     assert asked["paper-004-gpt-o3-mini"] == (0.01, 0.95, 400, None)
     assert asked["paper-004-deepseek-qwen-32b"] == asked["paper-004-deepseek-llama-8b"] == (0.7, 1.0, 1000, 8)
     assert asked["paper-004-mixtral"] == asked["paper-004-llama"] == (1.0, 1.0, 512, 4)
     assert asked["paper-004-phi"] == (1.0, 1.0, 1000, 4)
-    assert ASKING_PRESETS["paper-004-mixtral"].settings()["examples"] == {"shots": 1}
+    assert ASKING_PRESETS["paper-004-mixtral"]["examples"] == {"shots": 1}
 
 
 def test_they_are_listed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -70,7 +70,7 @@ class TestSupervisedTraining:
     ) -> None:
         found = train(lessons(study), tiny, tmp_path / "out", sft(3), price_per_gpu_hour=3600.0)
         facts = json.loads((tmp_path / "out" / "training.json").read_text())
-        assert facts == found.facts and facts["steps"] == 3 and facts["lessons"] == 10
+        assert facts == found and facts["steps"] == 3 and facts["lessons"] == 10
         assert facts["weights"].startswith("plain LoRA on whole weights, not QLoRA")
         assert facts["seconds_per_step"] > 0 and facts["peak_memory_gb"] > 0
         assert facts["cost"] == pytest.approx(3600.0 * facts["hours"])
@@ -87,7 +87,7 @@ class TestSupervisedTraining:
         assert "3 steps" in (tmp_path / "out" / "summary.txt").read_text()
 
     def test_the_loss_falls(self, study: Path, tiny: Path, tmp_path: Path) -> None:
-        first, last = train(lessons(study), tiny, tmp_path / "out", sft(25, rate=2e-2)).facts["loss"]
+        first, last = train(lessons(study), tiny, tmp_path / "out", sft(25, rate=2e-2))["loss"]
         assert last < first - 0.3
 
     def test_the_merged_weights_say_what_base_and_adapter_say(
@@ -114,8 +114,8 @@ class TestSupervisedTraining:
         lengths = sorted(len(json.dumps(row)) for row in both.train)
         assert lengths[1] - lengths[0] > 150
         found = train(both, tiny, tmp_path / "out", sft(1, longest=_tokens(tiny, both) - 100))
-        assert (found.facts["lessons"], found.facts["too_long"]) == (1, 1)
-        assert "1 lessons are longer than" in found.text()
+        assert (found["lessons"], found["too_long"]) == (1, 1)
+        assert "1 lessons are longer than" in (tmp_path / "out" / "summary.txt").read_text()
         with pytest.raises(MedjuryError, match="every lesson is longer than 50 tokens"):
             train(both, tiny, tmp_path / "none", sft(1, longest=50))
 
@@ -155,13 +155,13 @@ class TestGoingOn:
         found = train(own, tiny, tmp_path / "stopped", sft(6))
         sittings = json.loads((tmp_path / "stopped" / "sittings.json").read_text())
         assert [each["steps"] for each in sittings] == [2, 4]
-        assert found.facts["steps"] == 6
+        assert found["steps"] == 6
         expected = weights(tmp_path / "whole")
         assert all(
             torch.allclose(tensor, expected[name], atol=1e-5)
             for name, tensor in weights(tmp_path / "stopped").items()
         )
-        assert found.facts["loss"] == pytest.approx(whole.facts["loss"], rel=1e-3)
+        assert found["loss"] == pytest.approx(whole["loss"], rel=1e-3)
 
     def test_a_finished_training_is_not_made_again(self, study: Path, tiny: Path, tmp_path: Path) -> None:
         first = train(lessons(study), tiny, tmp_path / "out", sft(1))
@@ -186,11 +186,11 @@ class TestPreferenceTraining:
         train(lessons(study), tiny, tmp_path / "sft", sft(3))
         settings = TrainSettings("dpo", **{**FEW, "steps": 12, "rate": 2e-3, "beta": 0.5})
         found = train(lessons(study, "dpo"), tmp_path / "sft", tmp_path / "dpo", settings)
-        assert found.facts["base"] == str(tmp_path / "sft" / "merged")
-        first, last = found.facts["margin"]
+        assert found["base"] == str(tmp_path / "sft" / "merged")
+        first, last = found["margin"]
         assert abs(first) < 0.2 < last - first
-        assert found.facts["development_margin"] > 0
-        assert "reward margin on the development cases" in found.text()
+        assert found["development_margin"] > 0
+        assert "reward margin on the development cases" in (tmp_path / "dpo" / "summary.txt").read_text()
 
     def test_lessons_of_the_other_method_are_refused(self, study: Path, tiny: Path, tmp_path: Path) -> None:
         with pytest.raises(MedjuryError, match="these lessons are for sft, and the settings for dpo"):
@@ -201,13 +201,12 @@ class TestSearch:
     def test_the_best_trial_is_found_and_trials_are_kept(
         self, study: Path, tiny: Path, tmp_path: Path
     ) -> None:
-        first = search(lessons(study), tiny, tmp_path / "out", sft(2), 2)
-        values = {row["trial"]: row["development_loss"] for row in first.trials}
-        best = min(values, key=values.__getitem__)
-        assert (first.best.rate, first.best.rank) == (first.trials[best]["rate"], first.trials[best]["rank"])
-        assert first.best.alpha == first.best.rank * first.trials[best]["alpha_per_rank"]
-        again = search(lessons(study), tiny, tmp_path / "out", sft(2), 2)
-        assert again.trials == first.trials
+        chosen, trials = search(lessons(study), tiny, tmp_path / "out", sft(2), 2)
+        values = {row["trial"]: row["development_loss"] for row in trials}
+        best = trials[min(values, key=values.__getitem__)]
+        assert (chosen.rate, chosen.rank) == (best["rate"], best["rank"])
+        assert chosen.alpha == chosen.rank * best["alpha_per_rank"]
+        assert search(lessons(study), tiny, tmp_path / "out", sft(2), 2)[1] == trials
         with (tmp_path / "out" / "search" / "trials.csv").open() as file:
             assert [float(row["development_loss"]) for row in csv.DictReader(file)] == list(values.values())
 
@@ -267,7 +266,7 @@ class TestServing:
         base = load_base(tiny)
         asked = [{"role": "user", "content": "Grade."}]
         drawn = [
-            answer(base, asked, {"temperature": 1.0, "seed": seed, "max_tokens": 20}).text
+            answer(base, asked, {"temperature": 1.0, "seed": seed, "max_tokens": 20})["choices"]
             for seed in (1, 1, 2)
         ]
         assert drawn[0] == drawn[1] != drawn[2]
@@ -294,4 +293,4 @@ def test_the_command_trains_and_says_so(
     assert main([*words, "--set", "steps=1", "--set", "batch=1", "--price-per-hour", "2"]) == 0
     out = capsys.readouterr().out
     assert "lessons from" in out and "1 steps" in out and "cost: 0.00" in out
-    assert read_trained(tmp_path / "out").facts["price_per_gpu_hour"] == 2
+    assert read_trained(tmp_path / "out")["price_per_gpu_hour"] == 2

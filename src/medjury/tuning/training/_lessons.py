@@ -37,15 +37,6 @@ HELD_OUT = 0.2  # 40 of 200, as in Croxford et al. (2025)
 DEVELOPMENT = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Sides:
-    """Items by side; `development` is on the training side too: its losses choose the settings."""
-
-    training: frozenset[str]
-    development: frozenset[str]
-    held_out: frozenset[str]
-
-
 def split_sides(
     cases: Iterable[Case],
     rated: Collection[tuple[str, str]],
@@ -55,7 +46,7 @@ def split_sides(
     development: float = DEVELOPMENT,
     named: Collection[str] = (),
     seed: int = 0,
-) -> Sides:
+) -> StatedSplit:
     """Shares of the rated answers, or, from 1 on, numbers of them. Where the study names development cases, these
     alone are learned from and all others held out, but for what belongs to one of them."""
     families, there = families_of(cases, instrument, rated)
@@ -74,17 +65,19 @@ def split_sides(
             f"nothing is left to learn from: {len(there):,} rated answers in {len(families):,} groups that belong "
             f"together, with {where} and {development:g} for development; ask for less of both, or name more cases"
         )
-    return Sides(_items(learned) & own, _items(looked_at) & own, _items(apart))
+    return StatedSplit(_items(learned) & own, _items(looked_at) & own, _items(apart), "patient")
 
 
-def _as_stated(split: StatedSplit, rated: Collection[str]) -> Sides:
+def _as_stated(split: StatedSplit, rated: Collection[str]) -> StatedSplit:
     """The split that the study file states, of the cases that clinicians rated."""
-    sides = Sides(*(part.intersection(rated) for part in (split.train, split.validation, split.held_out)))
-    if not sides.training:
+    train, validation, held_out = (
+        part.intersection(rated) for part in (split.train, split.validation, split.held_out)
+    )
+    if not train:
         raise MedjuryError(
             "nothing is left to learn from: no clinician rated a case of the part `train` of the study's `split`"
         )
-    return sides
+    return StatedSplit(train, validation, held_out, split.group)
 
 
 def _items(families: Iterable[Family]) -> frozenset[str]:
@@ -217,20 +210,19 @@ def make_lessons(
             held_out=held_out, development=development, named=named, seed=seed,
         )  # fmt: skip
     left_out: Counter[str] = Counter()
-    touched = sides.training | sides.development
-    asked = questions(asking, study.cases, (row for row in rated if row.item in touched), left_out)
+    asked = questions(asking, study.cases, (row for row in rated if row.item in sides.learned), left_out)
     notes: tuple[str, ...] = ()
     if method == "sft":
         lessons = completions(asked, left_out)
     else:
         judged = _judged(study) if rejection.rule == "worst_judge" else ()
         lessons, notes = preferences(asked, rejection, left_out, clinicians=clinicians, judged=judged)
-    learned = [row for row in lessons if row["item"] in sides.training]
+    learned = [row for row in lessons if row["item"] in sides.train]
     if method == "sft" and even:
         before = len(learned)
         learned = upsampled(learned, seed)
         notes = (f"{len(learned) - before:,} completions are shown again, so that no rater dominates",)
-    looked_at = [row for row in lessons if row["item"] in sides.development]
+    looked_at = [row for row in lessons if row["item"] in sides.validation]
     if not learned:
         why = "; ".join(f"{reason}: {count:,}" for reason, count in left_out.items())
         raise MedjuryError(
@@ -256,7 +248,11 @@ def make_lessons(
         "left_out": dict(left_out),
         "notes": list(notes),
         "seed": seed,
-        "sides": {name: sorted(getattr(sides, name)) for name in ("training", "development", "held_out")},
+        "sides": {
+            "training": sorted(sides.train),
+            "development": sorted(sides.validation),
+            "held_out": sorted(sides.held_out),
+        },
         "rejected": None if method == "sft" else {"rule": rejection.rule, "binary": rejection.binary},
     }
     return Lessons(

@@ -105,9 +105,7 @@ def starting_point(base: str | Path) -> str | Path:
     folder = Path(base)
     if not (folder / TRAINING).is_file():
         return base
-    return (
-        folder / MERGED if (folder / MERGED).is_dir() else merge(read_trained(folder).facts["base"], folder)
-    )
+    return folder / MERGED if (folder / MERGED).is_dir() else merge(read_trained(folder)["base"], folder)
 
 
 def base_hash(where: str | Path) -> str | None:

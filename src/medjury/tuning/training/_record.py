@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,42 +18,35 @@ COLUMNS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Trained:
-    """A finished training: the facts of its manifest."""
-
-    folder: Path
-    facts: Mapping[str, Any]
-
-    def text(self) -> str:
-        """The training in a few lines."""
-        facts = self.facts
-        lines = [
-            f"{facts['method'].upper()} of {facts['base']}: {facts['lessons']:,} lessons, {facts['steps']:,} steps",
-            facts["weights"],
-            f"loss: {_moved(facts['loss'])}",
-        ]
-        if facts.get("margin"):
-            lines.append(f"reward margin: {_moved(facts['margin'])}")
-        if facts.get("development_loss") is not None:
-            lines.append(f"loss on the development cases: {facts['development_loss']:.4g}")
-        if facts.get("development_margin") is not None:
-            lines.append(f"reward margin on the development cases: {facts['development_margin']:.4g}")
-        if facts["too_long"]:
-            lines.append(
-                f"{facts['too_long']:,} lessons are longer than {facts['longest']:,} tokens and were left out"
-            )
+def _text(facts: Mapping[str, Any]) -> str:
+    """A finished training in a few lines."""
+    lines = [
+        f"{facts['method'].upper()} of {facts['base']}: {facts['lessons']:,} lessons, {facts['steps']:,} steps",
+        facts["weights"],
+        f"loss: {_moved(facts['loss'])}",
+    ]
+    if facts["margin"]:
+        lines.append(f"reward margin: {_moved(facts['margin'])}")
+    if facts["development_loss"] is not None:
+        lines.append(f"loss on the development cases: {facts['development_loss']:.4g}")
+    if facts["development_margin"] is not None:
+        lines.append(f"reward margin on the development cases: {facts['development_margin']:.4g}")
+    if facts["too_long"]:
         lines.append(
-            f"{facts['seconds_per_step']} s a step on {facts['device']}, peak memory {facts['peak_memory_gb']} GB, "
-            f"{facts['hours']:.3f} hours x {max(facts['gpus'], 1)} {'GPU' if facts['gpus'] else 'CPU'}"
+            f"{facts['too_long']:,} lessons are longer than {facts['longest']:,} tokens and were left out"
         )
-        cost = facts["cost"]
-        lines.append("cost: not known (say --price-per-hour)" if cost is None else f"cost: {cost:.2f}")
-        return "\n".join(lines)
+    lines.append(
+        f"{facts['seconds_per_step']} s a step on {facts['device']}, peak memory {facts['peak_memory_gb']} GB, "
+        f"{facts['hours']:.3f} hours x {max(facts['gpus'], 1)} {'GPU' if facts['gpus'] else 'CPU'}"
+    )
+    cost = facts["cost"]
+    lines.append("cost: not known (say --price-per-hour)" if cost is None else f"cost: {cost:.2f}")
+    return "\n".join(lines)
 
 
-def read_trained(folder: Path) -> Trained:
-    return Trained(folder, json.loads((folder / TRAINING).read_text(encoding="utf-8")))
+def read_trained(folder: Path) -> dict[str, Any]:
+    """The facts of the manifest of a finished training."""
+    return dict(json.loads((folder / TRAINING).read_text(encoding="utf-8")))
 
 
 def write_trained(
@@ -63,33 +55,30 @@ def write_trained(
     logged: Sequence[Mapping[str, Any]],
     sittings: Sequence[Mapping[str, Any]],
     price_per_gpu_hour: float | None,
-) -> Trained:
+) -> dict[str, Any]:
     """Write curves, manifest and summary; the manifest last, for where it is the training is finished."""
     write_whole(folder / CURVES, curves(logged))
     hours = sum(each["seconds"] for each in sittings) / 3600
     last = sittings[-1]
     devices = max(max(each["gpus"] for each in sittings), 1)
-    found = Trained(
-        folder,
-        {
-            **facts,
-            "steps": max((each["step"] for each in logged), default=0),
-            "loss": _ends(logged, "loss"),
-            "margin": _ends(logged, "rewards/margins"),
-            "development_loss": _last(logged, "eval_loss"),
-            "development_margin": _last(logged, "eval_rewards/margins"),
-            "seconds_per_step": last["seconds_per_step"],
-            "peak_memory_gb": max(each["peak_memory_gb"] for each in sittings),
-            "device": last["device"],
-            "gpus": last["gpus"],
-            "hours": hours,
-            "sittings": len(sittings),
-            "price_per_gpu_hour": price_per_gpu_hour,
-            "cost": None if price_per_gpu_hour is None else price_per_gpu_hour * hours * devices,
-        },
-    )
-    write_whole(folder / SUMMARY, found.text() + "\n")
-    write_whole(folder / TRAINING, json.dumps(found.facts, indent=1, ensure_ascii=False) + "\n")
+    found = {
+        **facts,
+        "steps": max((each["step"] for each in logged), default=0),
+        "loss": _ends(logged, "loss"),
+        "margin": _ends(logged, "rewards/margins"),
+        "development_loss": _last(logged, "eval_loss"),
+        "development_margin": _last(logged, "eval_rewards/margins"),
+        "seconds_per_step": last["seconds_per_step"],
+        "peak_memory_gb": max(each["peak_memory_gb"] for each in sittings),
+        "device": last["device"],
+        "gpus": last["gpus"],
+        "hours": hours,
+        "sittings": len(sittings),
+        "price_per_gpu_hour": price_per_gpu_hour,
+        "cost": None if price_per_gpu_hour is None else price_per_gpu_hour * hours * devices,
+    }
+    write_whole(folder / SUMMARY, _text(found) + "\n")
+    write_whole(folder / TRAINING, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
     return found
 
 

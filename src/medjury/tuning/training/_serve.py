@@ -11,7 +11,6 @@ import json
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,16 +27,6 @@ class TooLongError(ValueError):
     """Question and answer do not fit the model's window."""
 
 
-@dataclass(slots=True)
-class Answered:
-    """What the model said, how many tokens that took, and whether it came to an end by itself."""
-
-    text: str
-    tokens_in: int
-    tokens_out: int
-    ended: bool
-
-
 def load_trained(folder: str | Path) -> Base:
     """The model of a training's folder (merged, or its adapter on its base), or any model that can be asked."""
     place = Path(folder)
@@ -45,16 +34,16 @@ def load_trained(folder: str | Path) -> Base:
         return load_base(folder)
     if (place / MERGED).is_dir():
         return load_base(place / MERGED)
-    base = load_base(read_trained(place).facts["base"])
+    base = load_base(read_trained(place)["base"])
     refuse_pickled(place / ADAPTER)
     with reading_weights(library("transformers")):
         base.model = library("peft").PeftModel.from_pretrained(base.model, str(place / ADAPTER))
     return base
 
 
-def answer(base: Base, messages: Sequence[Mapping[str, str]], options: Mapping[str, Any]) -> Answered:
-    """Put a conversation to the model. A temperature of 0 takes the likeliest word each time; a seed makes another
-    repeatable."""
+def answer(base: Base, messages: Sequence[Mapping[str, str]], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Put a conversation to the model: what a chat completion holds of its answer. A temperature of 0 takes the
+    likeliest word each time; a seed makes another repeatable."""
     torch = library("torch")
     asked = base.tokenizer.apply_chat_template(
         list(messages), add_generation_prompt=True, return_tensors="pt", return_dict=True
@@ -77,7 +66,13 @@ def answer(base: Base, messages: Sequence[Mapping[str, str]], options: Mapping[s
             **asked, max_new_tokens=most, pad_token_id=base.tokenizer.pad_token_id, **drawing
         )[0][before:]
     text = base.tokenizer.decode(said, skip_special_tokens=True)
-    return Answered(text, before, int(said.shape[0]), int(said.shape[0]) < most)
+    after = int(said.shape[0])
+    finish = "stop" if after < most else "length"
+    message = {"role": "assistant", "content": text}
+    return {
+        "choices": [{"index": 0, "message": message, "finish_reason": finish}],
+        "usage": {"prompt_tokens": before, "completion_tokens": after, "total_tokens": before + after},
+    }
 
 
 def application(base: Base, name: str) -> Any:
@@ -101,7 +96,8 @@ def application(base: Base, name: str) -> Any:
             return _refused(str(error), "context_length_exceeded")
         except (ValueError, TypeError) as error:
             return _refused(f"the model does not take this request: {error}")
-        return web.json_response(_completion(name, said))
+        completion = {"id": f"chatcmpl-{time.time_ns()}", "object": "chat.completion"}
+        return web.json_response({**completion, "created": int(time.time()), "model": name, **said})
 
     async def models(_: web.Request) -> Any:
         return web.json_response({"object": "list", "data": [{"id": name, "object": "model"}]})
@@ -129,27 +125,6 @@ async def serving(base: Base, name: str, port: int = 0) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
     finally:
         await runner.cleanup()
-
-
-def _completion(name: str, said: Answered) -> dict[str, Any]:
-    return {
-        "id": f"chatcmpl-{time.time_ns()}",
-        "object": "chat.completion",
-        "created": int(time.time()),
-        "model": name,
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": said.text},
-                "finish_reason": "stop" if said.ended else "length",
-            }
-        ],
-        "usage": {
-            "prompt_tokens": said.tokens_in,
-            "completion_tokens": said.tokens_out,
-            "total_tokens": said.tokens_in + said.tokens_out,
-        },
-    }
 
 
 def _refused(message: str, code: str = "invalid_request_error") -> Any:

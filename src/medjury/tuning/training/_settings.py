@@ -82,34 +82,25 @@ TRAIN_PRESETS: Mapping[str, TrainSettings] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class AskingPreset:
-    """How a judge is asked, as the lines of its entry in a study file; `bits` are those of its served weights."""
-
-    temperature: float
-    top_p: float
-    max_tokens: int
-    shots: int = 0
-    bits: int | None = None
-
-    def settings(self) -> dict[str, Any]:
-        """For the judge's entry. How weights are served is said to the server, not to the study."""
-        asked: dict[str, Any] = {
-            "temperature": self.temperature, "top_p": self.top_p, "max_tokens": self.max_tokens, "explain": False
-        }  # fmt: skip
-        return asked | ({"examples": {"shots": self.shots}} if self.shots else {})
+def _asked(temperature: float, top_p: float, max_tokens: int, shots: int, bits: int | None) -> dict[str, Any]:
+    """The lines of a judge's entry in a study file, and the bits of its served weights, which are said to the
+    server."""
+    asked: dict[str, Any] = {
+        "temperature": temperature, "top_p": top_p, "max_tokens": max_tokens, "explain": False
+    }  # fmt: skip
+    return asked | ({"examples": {"shots": shots}} if shots else {}) | {"bits": bits}
 
 
-# The same paper, table 4.
-ASKING_PRESETS: Mapping[str, AskingPreset] = {
-    "paper-004-gpt-4o": AskingPreset(0.01, 0.95, 400, shots=5),
-    "paper-004-gpt-o3-mini": AskingPreset(0.01, 0.95, 400, shots=5),
-    "paper-004-deepseek-r1": AskingPreset(0.01, 0.95, 400),
-    "paper-004-deepseek-qwen-32b": AskingPreset(0.7, 1.0, 1000, bits=8),
-    "paper-004-deepseek-llama-8b": AskingPreset(0.7, 1.0, 1000, bits=8),
-    "paper-004-mixtral": AskingPreset(1.0, 1.0, 512, shots=1, bits=4),
-    "paper-004-llama": AskingPreset(1.0, 1.0, 512, shots=1, bits=4),
-    "paper-004-phi": AskingPreset(1.0, 1.0, 1000, bits=4),
+# How a judge is asked. The same paper, table 4.
+ASKING_PRESETS: Mapping[str, dict[str, Any]] = {
+    "paper-004-gpt-4o": _asked(0.01, 0.95, 400, 5, None),
+    "paper-004-gpt-o3-mini": _asked(0.01, 0.95, 400, 5, None),
+    "paper-004-deepseek-r1": _asked(0.01, 0.95, 400, 0, None),
+    "paper-004-deepseek-qwen-32b": _asked(0.7, 1.0, 1000, 0, 8),
+    "paper-004-deepseek-llama-8b": _asked(0.7, 1.0, 1000, 0, 8),
+    "paper-004-mixtral": _asked(1.0, 1.0, 512, 1, 4),
+    "paper-004-llama": _asked(1.0, 1.0, 512, 1, 4),
+    "paper-004-phi": _asked(1.0, 1.0, 1000, 0, 4),
 }
 
 
@@ -143,7 +134,7 @@ def presets_content() -> dict[str, dict[str, Any]]:
     """Every preset by its name: of a training, and of how a judge is asked."""
     return {
         "training": {name: asdict(own) for name, own in TRAIN_PRESETS.items()},
-        "asking": {name: {**own.settings(), "bits": own.bits} for name, own in ASKING_PRESETS.items()},
+        "asking": dict(ASKING_PRESETS),
     }
 
 
@@ -158,6 +149,7 @@ def presets_text() -> str:
         )
     lines.append("how a judge is asked (for its entry in a study file):")
     for name, asked in ASKING_PRESETS.items():
-        bits = f"  # served with {asked.bits}-bit weights" if asked.bits else ""
-        lines.append(f"  {name}: {json.dumps(asked.settings())}{bits}")
+        entry = {key: value for key, value in asked.items() if key != "bits"}
+        bits = f"  # served with {asked['bits']}-bit weights" if asked["bits"] else ""
+        lines.append(f"  {name}: {json.dumps(entry)}{bits}")
     return "\n".join(lines)

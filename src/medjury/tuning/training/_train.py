@@ -14,7 +14,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ from medjury.tuning.training._model import (
     unpack,
     versions,
 )
-from medjury.tuning.training._record import PLAN, TRAINING, Trained, read_trained, write_trained
+from medjury.tuning.training._record import PLAN, TRAINING, read_trained, write_trained
 from medjury.tuning.training._settings import TrainSettings
 
 # What a training cost in time and memory, counted while it runs and kept with every checkpoint.
@@ -113,9 +113,9 @@ def train(
     price_per_gpu_hour: float | None = None,
     merged: bool = True,
     say: Callable[[str], None] | None = None,
-) -> Trained:
-    """Train an adapter, or take a training up where it stopped. One that is finished is read, not made again. `say`
-    is told how far it is."""
+) -> dict[str, Any]:
+    """Train an adapter, or take a training up where it stopped: the facts of its manifest. One that is finished is
+    read, not made again. `say` is told how far it is."""
     if lessons.facts["method"] != settings.method:
         raise MedjuryError(
             f"these lessons are for {lessons.facts['method']}, and the settings for {settings.method}"
@@ -281,19 +281,11 @@ SEARCH = "search"
 RATES, BETAS, RANKS = (1e-7, 1e-3), (0.1, 0.9), (4, 8, 16, 32, 64)
 
 
-@dataclass(frozen=True, slots=True)
-class Searched:
-    """The settings that did best, and every trial: what was tried and what came of it."""
-
-    best: TrainSettings
-    trials: Sequence[dict[str, Any]]
-    measure: str
-
-
 def search(
     lessons: Lessons, base: str | Path, folder: Path, settings: TrainSettings, trials: int
-) -> Searched:
-    """Try `trials` settings around the given ones: rate, rank and alpha, and beta for preferences."""
+) -> tuple[TrainSettings, list[dict[str, Any]]]:
+    """Try `trials` settings around the given ones: rate, rank and alpha, and beta for preferences. Given are those
+    that did best, and every trial with what came of it."""
     if not lessons.development:
         raise MedjuryError(
             "a search needs development cases, by which settings are chosen; set some apart with --development"
@@ -315,7 +307,7 @@ def search(
     def attempt(trial: Any) -> float:
         tried = settings.changed(_suggested(trial, settings))
         found = train(lessons, base, place / f"trial-{trial.number}", tried, merged=False)
-        value = found.facts[measure]
+        value = found[measure]
         if value is None:
             raise MedjuryError(f"trial {trial.number} has no {measure}; every development lesson is too long")
         return float(value)
@@ -329,7 +321,7 @@ def search(
         if each.value is not None
     ]
     write_whole(place / "trials.csv", _table(rows))
-    return Searched(settings.changed(_as_settings(kept.best_params)), rows, measure)
+    return settings.changed(_as_settings(kept.best_params)), rows
 
 
 def _suggested(trial: Any, settings: TrainSettings) -> dict[str, Any]:
