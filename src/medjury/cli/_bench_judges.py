@@ -44,24 +44,14 @@ def add_judges_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def judges_command(options: argparse.Namespace) -> int:
-    from medjury.suites import (
-        fetch_sources,
-        judge_sources,
-        judges_json,
-        judges_table,
-        judges_text,
-        write_judges,
-    )
+    from medjury.suites import judges_table
 
-    entries = judge_sources(options.entry, options.only)
-    if options.fetch:
-        fetch_sources(entries, options.data, options.fetch, say=lambda text: say(text, sys.stderr))
-    table = judges_table(entries, options.data, resamples=options.resamples, seed=options.seed)
-    if options.json:
-        print(json.dumps(judges_json(table), indent=1, ensure_ascii=False, allow_nan=False))
-    else:
-        print(judges_text(table))
+    table = judges_table(
+        options.data, more=options.entry, only=options.only, fetch=options.fetch,
+        say=lambda text: say(text, sys.stderr), resamples=options.resamples, seed=options.seed,
+    )  # fmt: skip
+    whole = json.dumps(table.content(), indent=1, ensure_ascii=False, allow_nan=False) if options.json else ""
+    print(whole or table.text())
     if options.out:
-        page = write_judges(table, options.out)
-        say(f"Page: {page}", sys.stderr if options.json else sys.stdout)
+        say(f"Page: {table.write(options.out)}", sys.stderr if options.json else sys.stdout)
     return 0

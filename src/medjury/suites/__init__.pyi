@@ -15,12 +15,7 @@ from ._exchange._jury_elsewhere import helm_jury_metric as helm_jury_metric
 from ._exchange._jury_elsewhere import inspect_scorer as inspect_scorer
 from ._exchange._jury_elsewhere import texts_for as texts_for
 from ._exchange._mlflow_log import log_to_mlflow as log_to_mlflow
-from ._judges._entries import judge_sources as judge_sources
-from ._judges._files import fetch_sources as fetch_sources
-from ._judges._page import judges_json as judges_json
-from ._judges._page import judges_text as judges_text
-from ._judges._page import write_judges as write_judges
-from ._judges._results import judges_table as judges_table
+from ._judges._table import judges_table as judges_table
 from ._leaderboard._data import board_json as board_json
 from ._leaderboard._data import standings_csv as standings_csv
 from ._leaderboard._page import write_leaderboard as write_leaderboard

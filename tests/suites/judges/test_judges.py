@@ -19,8 +19,9 @@ from tests.suites.judges import checkouts
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
-from medjury.suites import judge_sources, judges_json, judges_table, write_judges
-from medjury.suites._judges._results import JudgesTable
+from medjury.suites import judges_table
+from medjury.suites._judges._entries import judge_sources
+from medjury.suites._judges._table import JudgesTable
 
 Captured = pytest.CaptureFixture[str]
 RESAMPLES = 200
@@ -35,16 +36,16 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def table(data: Path) -> JudgesTable:
     """All sources of the checkouts."""
-    return judges_table(judge_sources(), data, resamples=RESAMPLES)
+    return judges_table(data, resamples=RESAMPLES)
 
 
 def found(folder: Path, name: str, *more: Path) -> dict[str, Any]:
     """One source of a table of its own as JSON, with the rows of its judges."""
-    return source_of(judges_table(judge_sources(more, [name]), folder, resamples=RESAMPLES), name)
+    return source_of(judges_table(folder, more=more, only=[name], resamples=RESAMPLES), name)
 
 
 def source_of(table: JudgesTable, name: str) -> dict[str, Any]:
-    whole = judges_json(table)
+    whole = table.content()
     assert json.loads(json.dumps(whole, allow_nan=False)) == whole
     (source,) = (each for each in whole["sources"] if each["name"] == name)
     return {**source, "rows": [each for each in whole["judges"] if each["source"] == name]}
@@ -92,9 +93,7 @@ def test_one_human_validates_nobody_and_the_page_says_why(tmp_path: Path) -> Non
     assert source["one_human"] and {each["verdict"] for each in source["rows"]} == {"NOT VALIDATED"}
     assert any("gpt-4o: left out. the file" in each for each in source["lacking"])
     assert [each["members"] for each in source["juries"]] == [["claude", "gemini"]]
-    page = write_judges(
-        judges_table(judge_sources((), ["mentalbench_align"]), tmp_path, resamples=RESAMPLES), tmp_path
-    )
+    page = judges_table(tmp_path, only=["mentalbench_align"], resamples=RESAMPLES).write(tmp_path)
     assert "One human cannot show how far two clinicians lie apart" in page.read_text(encoding="utf-8")
 
 
@@ -112,7 +111,7 @@ def test_a_mean_that_counts_a_failure_as_nought_is_no_score(tmp_path: Path) -> N
     for each in rows[:2]:
         each["llm_accuracy"] = 0.0
     checkouts.write_csv(tmp_path / checkouts.OUTPUT, rows)
-    whole = judges_table(judge_sources((), ["medhelm"]), tmp_path, resamples=RESAMPLES)
+    whole = judges_table(tmp_path, only=["medhelm"], resamples=RESAMPLES)
     accuracy = row(source_of(whole, "medhelm"), "MedHELM's jury", "accuracy")
     assert any("out_of_range" in each for each in whole.sources[0].notes)
     assert accuracy["answers"] == 12, "it counts as one that the jury left without a score"
@@ -311,7 +310,7 @@ def test_only_what_is_missing_comes_from_the_host_that_is_named(
 def test_the_page_is_one_file_that_loads_nothing_and_holds_no_text(
     table: JudgesTable, tmp_path: Path
 ) -> None:
-    page = write_judges(table, tmp_path).read_text(encoding="utf-8")
+    page = table.write(tmp_path).read_text(encoding="utf-8")
     assert "<script src" not in page and "<img" not in page and "<link" not in page
     assert "default-src" in page
     for text in (

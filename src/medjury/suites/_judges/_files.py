@@ -59,12 +59,11 @@ def _elsewhere(part: FilePart, folders: Sequence[Path], beside: Collection[Path]
 
 
 def fetch_sources(
-    entries: Sequence[Entry], data: str | Path, hosts: Collection[str], *, say: Callable[[str], None] = print
+    entries: Sequence[Entry], place: Path, hosts: Collection[str], say: Callable[[str], None]
 ) -> None:
     """Fetch what is missing from the hosts that are named, and from nowhere else."""
     from medjury.models import host_of
 
-    place = Path(data)
     addressed = {host_of(part.address) for entry in entries for part in entry.files if part.address}
     if unknown := sorted(set(hosts) - addressed):
         raise MedjuryError(

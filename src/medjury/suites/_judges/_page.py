@@ -1,13 +1,10 @@
-"""The table of real judges for a reader: one page that opens from disk, the same numbers as data, a short text."""
+"""The table of real judges for a reader: one page that opens from disk."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from medjury.foundation.files import private_folder, write_whole
 from medjury.report import (
     Html,
     bullets,
@@ -20,14 +17,12 @@ from medjury.report import (
     sentence,
     table_html,
 )
-from medjury.statistics import Printable, counted, percent, shown, text_table
+from medjury.statistics import Printable, counted, percent, shown
 from medjury.suites._judges._entries import UNKNOWN, Entry
 from medjury.suites._judges._files import FoundFile
 from medjury.suites._judges._results import (
     ONE_HUMAN,
-    Helped,
     JudgeRow,
-    JudgesTable,
     SourceResult,
     agreed,
     beside,
@@ -49,23 +44,6 @@ _FEW = 12
 _SHARES = ("missed_danger", "consensus_danger")
 
 
-def judges_text(table: JudgesTable) -> str:
-    """The table for a terminal, what was not read, and what was left out."""
-    lines = [f"! {warning}" for warning in table.warnings]
-    if rows := table.shown_rows():
-        lines += text_table(rows)
-        lines.append(
-            "In brackets is a clinician's colleague. Of each judge the dimension with the worst word, and the one "
-            "on which it misses most danger."
-        )
-    for each in table.sources:
-        if each.one_human:
-            lines.append(f"{each.entry.part.title}: {ONE_HUMAN}")
-        lines += [f"{each.entry.part.title}, {text}" for text in _alone_lines(each)]
-    lines += [left_out(each, table.data) for each in table.left_out]
-    return "\n".join(lines)
-
-
 def left_out(entry: Entry, data: Path) -> str:
     """What is not there, and how it would be."""
     hosts = sorted({part.address.split("/")[2] for part in entry.files if part.address})
@@ -76,71 +54,15 @@ def left_out(entry: Entry, data: Path) -> str:
     )
 
 
-def judges_json(table: JudgesTable) -> dict[str, Any]:
-    """All numbers of the page."""
-    return {
-        "sources": [_source_json(each) for each in table.sources],
-        "judges": table.to_dicts(),
-        "left_out": [each.part.name for each in table.left_out],
-    }
-
-
-def _source_json(each: SourceResult) -> dict[str, Any]:
-    part = each.entry.part
-    names = ("name", "title", "repository", "commit", "licence", "citation")
-    return {
-        **{name: getattr(part, name) for name in names},
-        "why_not": each.why_not,
-        "lacking": list(each.lacking),
-        "clinicians": each.clinicians,
-        "answers": each.answers,
-        "one_human": each.one_human,
-        "danger": part.danger.means if part.danger else None,
-        "files": [
-            {
-                "name": file.part.name,
-                "there": file.path is not None,
-                "sha256": file.sha256,
-                "hash": file.state,
-            }
-            for file in each.files
-        ],
-        "verdicts": [] if each.validation is None else json.loads(each.validation.verdicts_json()),
-        "juries": [{"members": list(row.jurors), **row.as_dict()} for row in each.juries],
-        "clinicians_alone": [
-            {
-                "dimension": one.dimension,
-                "answers": one.answers,
-                "cases": one.cases,
-                **one.agreement.measured,
-                "danger": one.danger,
-                "missed_by_a_colleague": one.missed,
-            }
-            for one in each.alone
-        ],
-    }
-
-
-def write_judges(table: JudgesTable, folder: str | Path) -> Path:
-    """Write the page and the same numbers as data, and return the page. It has no text and no id of any answer."""
-    place = Path(folder)
-    private_folder(place / "data")
-    whole = json.dumps(judges_json(table), indent=1, ensure_ascii=False, allow_nan=False)
-    write_whole(place / "data" / "judges.json", whole + "\n")
-    if table.rows:
-        write_whole(place / "data" / "judges.csv", table.frame().write_csv())
-    write_whole(place / "index.html", page(table))
-    return place / "index.html"
-
-
-def page(table: JudgesTable) -> str:
-    judges = sum(len(each.judges) for each in table.sources)
-    words = [each.worst(judge).verdict.word for each in table.sources for judge in each.judges]
+def page(sources: Sequence[SourceResult], absent: Sequence[Entry]) -> str:
+    """The whole page; `absent` are the entries whose files are not there."""
+    judges = sum(len(each.judges) for each in sources)
+    words = [each.worst(judge).verdict.word for each in sources for judge in each.judges]
     counts = ", ".join(f"{words.count(word)} {word}" for word in ORDER if word in words)
     head = [
         element("h1", _TITLE),
         paragraph(
-            f"{counted(len(table.sources), 'source')} · {counted(judges, 'verdict')}: {counts}", class_="soft"
+            f"{counted(len(sources), 'source')} · {counted(judges, 'verdict')}: {counts}", class_="soft"
         ),
         paragraph(
             "May a judge take a colleague's chair? Every judge is set beside the clinicians who graded the same "
@@ -148,10 +70,10 @@ def page(table: JudgesTable) -> str:
             "were stated before the scores, so the best word here is AUXILIARY: to be used beside a clinician."
         ),
     ]
-    sections = [("table", "The judges", _overview(table))]
-    sections += [(each.entry.part.name, each.entry.part.title, _source(each)) for each in table.sources]
-    if table.left_out:
-        lines = bullets(left_out(each, Path("FOLDER")) for each in table.left_out)
+    sections = [("table", "The judges", _overview(sources))]
+    sections += [(each.entry.part.name, each.entry.part.title, _source(each)) for each in sources]
+    if absent:
+        lines = bullets(left_out(each, Path("FOLDER")) for each in absent)
         sections.append(("left-out", "Left out", lines))
     sections.append(("reading", "How to read this page", _reading()))
     links = [element("li", element("a", title, href=f"#{name}")) for name, title, _ in sections]
@@ -169,9 +91,9 @@ def _word(word: str) -> Html:
     return element("span", word, class_=f"badge {word.lower().replace(' ', '-')}")
 
 
-def _overview(table: JudgesTable) -> Html:
+def _overview(sources: Sequence[SourceResult]) -> Html:
     rows: list[Sequence[Printable]] = []
-    for each in table.sources:
+    for each in sources:
         for judge in each.judges:
             row, most = each.worst(judge), each.most_missed(judge)
             rows.append(
@@ -204,7 +126,7 @@ def _overview(table: JudgesTable) -> Html:
     lines = [
         joined([element("a", each.entry.part.title, href=f"#{each.entry.part.name}"), ": ",
                 each.why_not or "no judge; the clinicians beside each other"])
-        for each in table.sources
+        for each in sources
         if not each.judges
     ]  # fmt: skip
     return joined([body, bullets(lines)])
@@ -220,7 +142,7 @@ def _source(each: SourceResult) -> Html:
     parts += [paragraph(text, class_="note") for text in each.lacking]
     parts.append(_facts(each))
     if each.alone:
-        parts += [paragraph(part.no_judge), bullets(_alone_lines(each))]
+        parts += [paragraph(part.no_judge), bullets(alone_lines(each))]
     if each.rows:
         parts += [_verdicts(each), bullets(filter(None, map(_severe, each.rows)))]
         parts += [_judge(each, judge) for judge in each.judges]
@@ -397,11 +319,8 @@ def _worth(each: SourceResult) -> Html:
 def _calibration(each: SourceResult) -> Html:
     rows: list[Sequence[Printable]] = []
     for row in each.rows:
-        found = row.calibration
-        if isinstance(found, Helped):
-            rows.append((row.judge, row.verdict.label, found.before, found.after, found.rmse, found.helps))
-        else:
-            rows.append((row.judge, row.verdict.label, None, None, None, "not known"))
+        found = row.calibration or (None, None, None)
+        rows.append((row.judge, row.verdict.label, *found, row.helps or "not known"))
     against = "the one human" if each.one_human else "the clinicians' mean"
     head = ("judge", "dimension", "agreement before", "after", "change of error", "helps")
     folded = element(
@@ -413,15 +332,16 @@ def _calibration(each: SourceResult) -> Html:
             f"{against}. It helps where the error is shown to shrink",
         ),
     )  # fmt: skip
-    known = [row.calibration for row in each.rows if isinstance(row.calibration, Helped)]
-    helped = sum(one.helps == "yes" for one in known)
+    known = [row.helps for row in each.rows if row.calibration is not None]
+    helped = known.count("yes")
     lead = (
         f"Calibration is shown to make the error smaller for {helped} of {len(known)} judges and dimensions."
     )
     return joined([element("h3", "Calibration that would help"), paragraph(lead), folded])
 
 
-def _alone_lines(each: SourceResult) -> list[str]:
+def alone_lines(each: SourceResult) -> list[str]:
+    """What the clinicians of a source without a judge show of each other."""
     lines = []
     for one in each.alone:
         rule = one.agreement

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from medjury.analysis.agreement import JuryWorthRow, jury_worth
 from medjury.analysis.calibration import calibrate
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Estimate, Printable, Result, counted, ends, percent, shown
+from medjury.statistics import Estimate, counted, ends, percent, shown
 from medjury.suites._judges._entries import Entry, Table
 from medjury.suites._judges._files import FoundFile, found_files
 from medjury.tables import (
@@ -46,26 +46,11 @@ ONE_HUMAN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Helped:
-    """What calibration changes, on cases that no map was learned from: agreement before and after, and the change
-    of the root mean square error, which is what calibration is for."""
-
-    before: Estimate
-    after: Estimate
-    rmse: Estimate
-
-    @property
-    def helps(self) -> str:
-        low, high = self.rmse.low, self.rmse.high
-        if low is None or high is None:
-            return "not known"
-        return "yes" if high < 0 else "no" if low > 0 else "not shown"
-
-
-@dataclass(frozen=True, slots=True)
 class JudgeRow:
     """One judge, or the jury of all judges, on one dimension of one source. `agreed` is its agreement with the
-    clinicians' mean, `ranked` the same by rank, `baseline` that of a score that knows only whose answer it is."""
+    clinicians' mean, `ranked` the same by rank, `baseline` that of a score that knows only whose answer it is.
+    `calibration` is what that changes on cases that no map was learned from: agreement before and after, and the
+    change of the root mean square error, which it is for."""
 
     source: str
     judge: str
@@ -74,11 +59,21 @@ class JudgeRow:
     agreed: Estimate | None
     ranked: Estimate | None
     baseline: Estimate | None
-    calibration: Helped | str
+    calibration: tuple[Estimate, Estimate, Estimate] | None
 
     @property
     def dimension(self) -> str:
         return self.verdict.dimension
+
+    @property
+    def helps(self) -> str | None:
+        """Whether calibration makes the error smaller; None where it was not tried."""
+        if self.calibration is None:
+            return None
+        low, high = self.calibration[2].low, self.calibration[2].high
+        if low is None or high is None:
+            return "not known"
+        return "yes" if high < 0 else "no" if low > 0 else "not shown"
 
     def line(self, name: str) -> Rule:
         return self.verdict.rule(name)
@@ -104,9 +99,7 @@ class JudgeRow:
         for name in ("agreed", "ranked", "baseline"):
             estimate: Estimate | None = getattr(self, name)
             found |= {name: None} if estimate is None else ends(estimate, name)
-        calibration = self.calibration
-        found["calibration_helps"] = calibration.helps if isinstance(calibration, Helped) else None
-        return found
+        return {**found, "calibration_helps": self.helps}
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,31 +149,6 @@ class SourceResult:
         return max(own, key=lambda row: row.line(line).value or 0.0, default=None)
 
 
-@dataclass(frozen=True)
-class JudgesTable(Result[JudgeRow]):
-    """Every source that was read, and those that were left out."""
-
-    rows: tuple[JudgeRow, ...]
-    warnings: tuple[str, ...]
-    sources: tuple[SourceResult, ...]
-    left_out: tuple[Entry, ...]
-    data: Path
-
-    def shown_rows(self) -> Sequence[Mapping[str, Printable]]:
-        return [
-            {
-                "source": each.entry.part.title,
-                "judge": judge,
-                "answers": each.answers,
-                "worst word": (row := each.worst(judge)).verdict.word,
-                "agrees": agreed(each, row),
-                "misses": missed(each, each.most_missed(judge)),
-            }
-            for each in self.sources
-            for judge in each.judges
-        ]
-
-
 def agreed(source: SourceResult, row: JudgeRow) -> str:
     """Agreement beside a colleague's, or with the one human."""
     if source.one_human:
@@ -208,27 +176,6 @@ def beside(rule: Rule, digits: int | None = None) -> str:
     if digits is None:
         return f"{percent(rule.jury, 1)} ({percent(rule.colleague, 1)})"
     return f"{shown(rule.jury, digits)} ({shown(rule.colleague, digits)})"
-
-
-def judges_table(
-    entries: Sequence[Entry], data: str | Path, *, resamples: int | None = None, seed: int | None = None
-) -> JudgesTable:
-    """The table of all sources that are in the folder. A source that is not there is left out and named; what
-    cannot be read says so."""
-    place = Path(data)
-    if not place.is_dir():
-        raise MedjuryError(f"{place}: there is no such folder; name the one that holds the checkouts")
-    there = [each for each in entries if any(file.path for file in found_files(each, place))]
-    sources = tuple(source_result(each, place, resamples=resamples, seed=seed) for each in there)
-    left_out = tuple(each for each in entries if each not in there)
-    warnings = tuple(
-        f"{each.entry.part.title}: {text}"
-        for each in sources
-        for text in (*((each.why_not,) if each.why_not else ()), *each.lacking)
-    )
-    return JudgesTable(
-        tuple(row for each in sources for row in each.rows), warnings, sources, left_out, place
-    )
 
 
 def source_result(
@@ -376,7 +323,7 @@ def _judged(found: SourceResult, table: RatingTable, how: Mapping[str, Any]) -> 
     raters = (*stored, *((JURY,) if evidence.roles.jurors else ()))
     seen = {each.rater: each.seen_by for each in found.entry.judges if each.seen_by}
     validation = validation_of(evidence, raters=raters).seen_by(seen)
-    helped = _calibrated(table, raters, how)
+    helped = _calibrated(table, how)
     part = found.entry.part
     licences = {judge.fixed.rater: each.licence for each in found.entry.added for judge in each.judges}
     rows = tuple(
@@ -388,7 +335,7 @@ def _judged(found: SourceResult, table: RatingTable, how: Mapping[str, Any]) -> 
             evidence.estimate(each.dimension, each.rater, AGREED),
             evidence.estimate(each.dimension, each.rater, RANKED),
             evidence.estimate(each.dimension, each.rater, SYSTEM_ALONE),
-            helped.get((each.rater, each.dimension), "not known"),
+            helped.get((each.rater, each.dimension)),
         )
         for each in validation.verdicts
     )
@@ -399,22 +346,21 @@ def _judged(found: SourceResult, table: RatingTable, how: Mapping[str, Any]) -> 
 
 
 def _calibrated(
-    table: RatingTable, raters: Sequence[str], how: Mapping[str, Any]
-) -> dict[tuple[str, str], Helped | str]:
+    table: RatingTable, how: Mapping[str, Any]
+) -> dict[tuple[str, str], tuple[Estimate, Estimate, Estimate]]:
+    """What calibration changes for each rater and dimension that it can be learned for."""
     try:
         study = calibrate(table, composites=False, **how)
-    except MedjuryError as error:
-        return {(rater, each.name): str(error) for rater in raters for each in table.counted}
-    found: dict[tuple[str, str], Helped | str] = {
-        (each.rater, each.dimension): each.reason for each in study.refused
-    }
+    except MedjuryError:
+        return {}
     changes: dict[tuple[str, str], dict[str, Any]] = {}
     for row in study.rows:
         changes.setdefault((row.rater, row.dimension), {})[row.statistic] = row
-    for key, own in changes.items():
-        if {AGREED, "rmse"} <= own.keys():
-            found[key] = Helped(own[AGREED].before, own[AGREED].after, own["rmse"].change)
-    return found
+    return {
+        key: (own[AGREED].before, own[AGREED].after, own["rmse"].change)
+        for key, own in changes.items()
+        if {AGREED, "rmse"} <= own.keys()
+    }
 
 
 def _juries(table: RatingTable, roles: Roles, how: Mapping[str, Any]) -> tuple[JuryWorthRow, ...]:
