@@ -1,3 +1,5 @@
+from ._dspy import dspy_metric as dspy_metric
+from ._dspy import dspy_signature as dspy_signature
 from ._plan import read_settings as read_settings
 from ._report import prompt_difference as prompt_difference
 from ._report import read_lineage as read_lineage
