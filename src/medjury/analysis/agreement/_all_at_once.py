@@ -19,14 +19,13 @@ from medjury.analysis.agreement._correlation import Correlation, correlations
 from medjury.analysis.agreement._differences import Difference, differences
 from medjury.analysis.agreement._icc import (
     FORMS,
-    MeanSquares,
     coefficient,
     f_interval,
     intraclass_correlations,
     mean_squares,
     undefined_reason,
 )
-from medjury.analysis.agreement._icc_standardised import icc_3_k_z, standardised_mean_squares
+from medjury.analysis.agreement._icc_standardised import icc_3_k_z
 from medjury.analysis.agreement._kappa import NAMES as KAPPAS
 from medjury.analysis.agreement._kappa import joint_table, kappas
 from medjury.analysis.agreement._krippendorff import AlphaLevel, krippendorff_alphas
@@ -41,15 +40,14 @@ from medjury.analysis.agreement._scores import (
     read_scores,
 )
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Estimate, Floats, Read, Statistics, undefined
+from medjury.statistics import Estimate, Floats, Read, undefined
 
 
-def kendall_w(scores: Scores, *, ties_corrected: bool = True, **options: Unpack[Options]) -> Estimate:
+def kendall_w(scores: Scores, **options: Unpack[Options]) -> Estimate:
     """W = 12 S/(m²(n³ − n) − m Σ(t³ − t)): S the spread of the items' rank sums, m raters, n items, t ties.
 
     0 is no common order, 1 the same order. Kendall & Babington Smith (1939) Ann Math Stat 10:275-287. Items
-    that some rater did not score are left out. Without the correction for ties W is too low on a scale,
-    and more so in resamples, so it comes without an interval.
+    that some rater did not score are left out.
 
     >>> round(kendall_w([[1, 2], [2, 1], [3, 3], [4, 4]]).value, 3)
     0.9
@@ -57,11 +55,9 @@ def kendall_w(scores: Scores, *, ties_corrected: bool = True, **options: Unpack[
     table = read_scores(scores, None, 2)
     kept = complete_rows(table) if table.size else np.zeros(len(table), dtype=np.bool_)
     rows, lost = table[kept], int(np.count_nonzero(~kept))
-    if not ties_corrected:
-        options = {"interval": "none"}
     return estimates(
         rows,
-        concordance_statistics(ties_corrected=ties_corrected),
+        concordance_statistics,
         kept=kept,
         reason=lambda _: _reason(rows),
         note=f"; {lost} of {len(table)} items with missing scores left out" if lost else "",
@@ -69,31 +65,27 @@ def kendall_w(scores: Scores, *, ties_corrected: bool = True, **options: Unpack[
     )["kendall_w"]
 
 
-def concordance_statistics(*, ties_corrected: bool = True) -> Statistics:
+def concordance_statistics(rows: Floats) -> Read:
     """Kendall's W for the bootstrap engine; rows are items by raters, incomplete ones do not count."""
+    complete = complete_rows(rows)
+    columns = [levels_of(column) for column in rows[complete].T]
+    raters = len(columns)
 
-    def prepare(rows: Floats) -> Read:
-        complete = complete_rows(rows)
-        columns = [levels_of(column) for column in rows[complete].T]
-        raters = len(columns)
+    def read(weights: Floats) -> dict[str, Floats]:
+        drawn = weights[:, complete]
+        n = drawn.sum(axis=-1)
+        rank_sums = np.zeros_like(drawn)
+        ties = np.zeros_like(n)
+        for column in columns:
+            level = column.weights(drawn)
+            rank_sums += centred_midranks(level)[:, column.codes]
+            ties += (level**3 - level).sum(axis=-1)
+        spread = np.einsum("bq,bq,bq->b", drawn, rank_sums, rank_sums)
+        most = raters**2 * (n**3 - n) - raters * ties
+        exists = (most > 0) & (raters > 1)
+        return {"kendall_w": 12.0 * spread / np.where(exists, most, np.nan)}
 
-        def read(weights: Floats) -> dict[str, Floats]:
-            drawn = weights[:, complete]
-            n = drawn.sum(axis=-1)
-            rank_sums = np.zeros_like(drawn)
-            ties = np.zeros_like(n)
-            for column in columns:
-                level = column.weights(drawn)
-                rank_sums += centred_midranks(level)[:, column.codes]
-                ties += (level**3 - level).sum(axis=-1)
-            spread = np.einsum("bq,bq,bq->b", drawn, rank_sums, rank_sums)
-            most = raters**2 * (n**3 - n) - (raters * ties if ties_corrected else 0.0)
-            exists = (most > 0) & (raters > 1)
-            return {"kendall_w": 12.0 * spread / np.where(exists, most, np.nan)}
-
-        return read
-
-    return prepare
+    return read
 
 
 def _reason(rows: Floats) -> str:
@@ -107,12 +99,11 @@ def _reason(rows: Floats) -> str:
 # Cronbach's alpha: how consistent the mean of the raters (or of a questionnaire's parts) is.
 
 
-def cronbach_alpha(scores: Scores, *, standardised: bool = False, **options: Unpack[Options]) -> Estimate:
+def cronbach_alpha(scores: Scores, **options: Unpack[Options]) -> Estimate:
     """α = k/(k − 1) · (1 − Σ variance of each column / variance of the sum), which is ICC(3,k).
 
-    `standardised` takes columns of equal variance: k r̄/(1 + (k − 1) r̄) with the mean correlation r̄. Cronbach
-    (1951) Psychometrika 16:297-334; the analytic interval is Feldt's (1965) Psychometrika 30:357-370, which
-    takes standard deviations as known where `standardised`. Rows with a missing cell are left out.
+    Cronbach (1951) Psychometrika 16:297-334; the analytic interval is Feldt's (1965) Psychometrika 30:357-370. Rows
+    with a missing cell are left out.
 
     >>> round(cronbach_alpha([[1, 2, 2], [2, 3, 2], [3, 3, 4], [4, 5, 5]]).value, 3)
     0.962
@@ -121,16 +112,12 @@ def cronbach_alpha(scores: Scores, *, standardised: bool = False, **options: Unp
     kept = complete_rows(table) if table.size else np.zeros(len(table), dtype=np.bool_)
     rows, lost = table[kept], int(np.count_nonzero(~kept))
 
-    def squares_of(distinct: Floats) -> Callable[[Floats], MeanSquares]:
-        columns = np.arange(distinct.shape[1])
-        return standardised_mean_squares(distinct, columns) if standardised else mean_squares(distinct)
-
     def statistics(distinct: Floats) -> Read:
-        squares = squares_of(distinct)
+        squares = mean_squares(distinct)
         return lambda weights: {"cronbach_alpha": coefficient(squares(weights), "icc_3_k")}
 
     def feldt(value: float, confidence: float) -> tuple[float, float, str] | None:
-        ends = f_interval(squares_of(rows)(np.ones((1, len(rows)))), "icc_3_k")(value, confidence)
+        ends = f_interval(mean_squares(rows)(np.ones((1, len(rows)))), "icc_3_k")(value, confidence)
         return None if ends is None else (ends[0], ends[1], "F interval (Feldt 1965)")
 
     return estimates(
@@ -155,8 +142,7 @@ ON_LEVELS: Mapping[str, tuple[Callable[..., Estimate], Mapping[str, Any]]] = {
     "brennan_prediger": (brennan_prediger, {}),
 }
 ON_NUMBERS = ("icc_3_k_z", "kendall_w", "cronbach_alpha")
-# Ratio alpha is left to who asks for it: it needs a true zero, which a rating scale does not have.
-MANY_RATER_STATISTICS: tuple[str, ...] = (*FORMS, *list(ALPHAS)[:3], *ON_LEVELS, *ON_NUMBERS)
+MANY_RATER_STATISTICS: tuple[str, ...] = (*FORMS, *ALPHAS, *ON_LEVELS, *ON_NUMBERS)
 
 
 def many_raters(
