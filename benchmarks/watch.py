@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from medjury.statistics import EProcess
+from medjury.in_use.watching._e_process import EProcess
 
 PAGE = Path(__file__).parents[1] / "docs" / "watch.md"
 BEGIN, END = "<!-- simulation begins -->", "<!-- simulation ends -->"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy import stats
 
 from medjury.statistics._interval import (
@@ -24,31 +25,18 @@ def test_the_jackknife_gives_the_standard_error_of_a_mean_and_fewer_degrees_of_f
     None
 ):
     values = np.array([1.0, 2.0, 3.0, 4.0, 10.0])
-    left_out = (values.sum() - values) / 4
-    found = jackknife(left_out, np.ones(5), AS_IT_IS)
-    assert found and (
-        round(found.error - stats.sem(values), 12),
-        round(found.freedom, 4),
-        found.clusters,
-        round(found.reach(0.95) - stats.t.ppf(0.975, found.freedom), 9),
-    ) == (0.0, 4.0, 5.0, 0.0)
-
-
-def test_a_heavy_tail_costs_degrees_of_freedom() -> None:
+    found = jackknife((values.sum() - values) / 4, np.ones(5), AS_IT_IS)
+    assert found == pytest.approx((stats.sem(values), 4.0, 5.0))
     left_out = np.array([0.0] * 19 + [1.0])
-    found = jackknife(left_out, np.ones(20), AS_IT_IS)
-    kurtosis = stats.kurtosis(left_out)
-    assert found and round(found.freedom - 2 / (2 / 19 + kurtosis / 20), 9) == 0.0
+    heavy = jackknife(left_out, np.ones(20), AS_IT_IS)
+    assert heavy and heavy[1] == pytest.approx(2 / (2 / 19 + stats.kurtosis(left_out) / 20))
 
 
 def test_two_left_out_values_are_enough_for_a_jackknife_and_one_is_not() -> None:
     assert [
-        each if each is None else (each.clusters, each.error, each.freedom)
-        for each in (
-            jackknife(np.array(values), np.ones(len(values)), AS_IT_IS)
-            for values in ([1.0, 1.0], [1.0, np.nan], [1.0])
-        )
-    ] == [(2.0, 0.0, 2.0), None, None]
+        jackknife(np.array(values), np.ones(len(values)), AS_IT_IS)
+        for values in ([1.0, 1.0], [1.0, np.nan], [1.0])
+    ] == [(0.0, 2.0, 2.0), None, None]
 
 
 def test_a_coefficient_is_stretched_on_its_own_scale() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from medjury.statistics._line_search import smallest_between
+from medjury.statistics._mixed_model import smallest_between
 
 SHAPES: dict[str, Callable[[float, float], float]] = {
     "a bowl": lambda x, p: (x - p) ** 2,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from medjury.statistics import NOTHING, Estimate, counted, moment, p_value, percent, shown, undefined
+from medjury.statistics import Estimate, counted, moment, p_value, percent, shown, undefined
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_shares_are_percentages() -> None:
         "50 %",
         "100 %",
         "100 %",
-        NOTHING,
+        "–",
     ]
     assert percent(0.1234, 1) == "12.3 %"
 
@@ -61,7 +61,7 @@ def test_p_values_stop_at_a_thousandth() -> None:
         "0.001",
         "0.046",
         "1.000",
-        NOTHING,
+        "–",
     ]
 
 

@@ -11,10 +11,8 @@ from medjury.analysis.agreement._weighting import by_last_column
 from medjury.analysis.calibration._review_queue import inclusion_probabilities, systematic
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
-    Estimate,
     difference_mean,
     effective_n,
-    look,
     proportion,
     weighted_mean,
     weighted_proportion,
@@ -185,37 +183,6 @@ def test_a_weighted_statistic_is_that_of_rows_repeated_as_often() -> None:
     repeated = np.repeat(rows[:, :2], rows[:, 2].astype(int), axis=0)
     plain = evaluate(repeated, kappa_statistics((1.0, 2.0, 3.0, 4.0, 5.0), ["quadratic"]), [list(range(6))])
     assert weighted == pytest.approx(plain["kappa_quadratic"][0])
-
-
-def test_looking_after_every_rating_keeps_its_promise_where_plain_intervals_do_not() -> None:
-    generator = np.random.default_rng(0)
-    studies, most = 600, 300
-    scores = generator.normal(size=(studies, most))
-    wrong = {"every look": 0, "plain": 0}
-    for study in scores:
-        seen = {"every look": False, "plain": False}
-        for n in range(30, most + 1, 10):
-            part = study[:n]
-            half = 1.96 * part.std(ddof=1) / np.sqrt(n)
-            own = look(Estimate(part.mean(), part.mean() - half, part.mean() + half, n, ""), 0.0, planned=150)
-            assert own is not None
-            seen["every look"] |= own.side != "open"
-            seen["plain"] |= abs(part.mean()) > half
-        for name, failed in seen.items():
-            wrong[name] += failed
-    assert wrong["every look"] / studies <= 0.05
-    assert wrong["plain"] / studies > 0.15
-
-
-def test_more_ratings_are_counted_to_where_the_interval_is_clear_of_its_limit() -> None:
-    now = Estimate(0.60, 0.42, 0.78, 100, "")
-    seen = look(now, 0.4, planned=200)
-    assert seen is not None and seen.side == "open" and seen.more is not None and seen.more > 0
-    half = 0.18 * np.sqrt(100 / (100 + seen.more))
-    later = look(Estimate(0.60, 0.60 - half, 0.60 + half, 100 + seen.more, ""), 0.4, planned=200)
-    assert later is not None and later.side == "above" and later.more == 0
-    on_it = look(Estimate(0.4, 0.3, 0.5, 100, ""), 0.4, planned=200)
-    assert on_it is not None and on_it.more is None
 
 
 def test_all_draws_of_two_among_four_give_the_mean_of_all() -> None:

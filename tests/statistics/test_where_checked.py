@@ -13,12 +13,11 @@ ROOT = Path(__file__).parents[2]
 SOURCE, PAGE = ROOT / "src" / "medjury", ROOT / "docs" / "tables" / "coverage.md"
 # Their types share a name with one that holds an interval, or carry it as it is, without making one.
 NOT_OF_INTERVALS = {
-    "inspection": {"look"},
     "instruments": {"read_reply"},
     "judging": {"ask_for"},
     "passports": {"check_passport", "judge_with_passport"},
     "ratings": {"open_store"},
-    "statistics": {"joined", "undefined"},
+    "statistics": {"undefined"},
     "studies": {"open_run"},
     "suites": {"read_results", "run_suite"},
     "tuning": {"read_settings"},
@@ -57,7 +56,7 @@ def _types_with_an_estimate() -> frozenset[str]:
                         said |= _words(part.returns)
                 for base in node.bases:
                     said |= _words(base)
-    known = {"Estimate", "Look", "Tested", "Verdict"}
+    known = {"Estimate", "Tested", "Verdict"}
     while more := {name for name, said in behind.items() if name not in known and said & known}:
         known |= more
     return frozenset(known)

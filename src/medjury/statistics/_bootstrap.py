@@ -84,13 +84,21 @@ class Replicates:
         return self._as_allowed(found, name)
 
     def difference(
-        self, first: str, second: str, *, method: IntervalMethod = "bca_t", confidence: float = 0.95
+        self,
+        first: str,
+        second: str,
+        *,
+        other: Replicates | None = None,
+        method: IntervalMethod = "bca_t",
+        confidence: float = 0.95,
     ) -> Estimate:
-        """first − second, each resample giving both."""
+        """first − second, each resample giving both; the second is that of the `other` values of the same resamples
+        where these are given."""
+        other = self if other is None else other
         found = self._estimate(
-            self.observed[first] - self.observed[second],
-            self.resampled[first] - self.resampled[second],
-            self._left_out_gaps(first, second),
+            self.observed[first] - other.observed[second],
+            self.resampled[first] - other.resampled[second],
+            self._left_out_gaps(first, second, other),
             method,
             confidence,
             f"{first} or {second} does not exist for these data",
@@ -99,9 +107,9 @@ class Replicates:
         )
         return self._as_allowed(found, first, second)
 
-    def _left_out_gaps(self, first: str, second: str) -> Floats | None:
-        both = first in self.left_out and second in self.left_out
-        return self.left_out[first] - self.left_out[second] if both else None
+    def _left_out_gaps(self, first: str, second: str, other: Replicates) -> Floats | None:
+        both = first in self.left_out and second in other.left_out
+        return self.left_out[first] - other.left_out[second] if both else None
 
     def _as_allowed(self, found: Estimate, *names: str) -> Estimate:
         why = next((self.refused[name] for name in names if name in self.refused), "")
@@ -113,12 +121,13 @@ class Replicates:
         gaps = self.resampled[first] - self.resampled[second]
         known = gaps[np.isfinite(gaps)]
         share = float((1 + np.count_nonzero(known <= bound + SAME)) / (1 + known.size))
-        left_out = self._left_out_gaps(first, second)
+        left_out = self._left_out_gaps(first, second, self)
         spread = None if left_out is None else jackknife(left_out, self.multiplicity, AS_IT_IS)
-        if spread is None or spread.error <= SAME:
+        if spread is None or spread[0] <= SAME:
             return share
-        above = (self.observed[first] - self.observed[second] - bound) / spread.error
-        return max(share, float(special.stdtr(spread.freedom, -above)))
+        error, freedom, _ = spread
+        above = (self.observed[first] - self.observed[second] - bound) / error
+        return max(share, float(special.stdtr(freedom, -above)))
 
     def _estimate(
         self,
@@ -182,21 +191,6 @@ class Replicates:
             gone = int(self.multiplicity[~np.isfinite(left_out)].sum())
             notes = f"; undefined without {gone} of them" if gone else ""
         return Estimate(float(value), low, high, self.n, f"{share} {how}{notes}")
-
-
-def joined(parts: Mapping[str, Replicates]) -> Replicates:
-    """Values of the same resamples under one roof, each under the name of its part: "part value"."""
-
-    def under(values: Callable[[Replicates], Mapping[str, Any]]) -> dict[str, Any]:
-        return {f"{part} {name}": each for part, made in parts.items() for name, each in values(made).items()}
-
-    return replace(
-        next(iter(parts.values())),
-        observed=under(lambda made: made.observed),
-        resampled=under(lambda made: made.resampled),
-        left_out=under(lambda made: made.left_out),
-        refused=under(lambda made: made.refused),
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,6 @@ values, the next one out is taken every time. What this covers in simulated stud
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -92,21 +91,9 @@ def bca_levels(z0: float, a: float, confidence: float) -> tuple[float, float]:
     return shifted(tail), shifted(1.0 - tail)
 
 
-@dataclass(frozen=True, slots=True)
-class Jackknife:
-    """Leave-one-out values on the symmetric scale: their standard error and its degrees of freedom."""
-
-    error: float
-    freedom: float
-    clusters: float
-
-    def reach(self, confidence: float) -> float:
-        """Student's quantile."""
-        return float(special.stdtrit(self.freedom, 0.5 + confidence / 2.0))
-
-
-def jackknife(left_out: Floats, multiplicity: Floats, turn: Turn) -> Jackknife | None:
-    """√((n − 1)/n Σ(θᵢ − θ̄)²) of the turned values; None where there are not two of them."""
+def jackknife(left_out: Floats, multiplicity: Floats, turn: Turn) -> tuple[float, float, float] | None:
+    """The standard error √((n − 1)/n Σ(θᵢ − θ̄)²) of the turned values, its degrees of freedom, and n; None where
+    there are not two of them."""
     known = np.isfinite(left_out)
     times = multiplicity[known]
     n = float(times.sum())
@@ -117,7 +104,7 @@ def jackknife(left_out: Floats, multiplicity: Floats, turn: Turn) -> Jackknife |
     spread = float(times @ deviation**2) / n
     excess = max(float(times @ deviation**4) / n / spread**2 - 3.0, 0.0) if spread > 0 else 0.0
     freedom = max(2.0 / (2.0 / (n - 1.0) + excess / n), 2.0)
-    return Jackknife(math.sqrt((n - 1.0) * spread), freedom, n)
+    return math.sqrt((n - 1.0) * spread), freedom, n
 
 
 def interval(
@@ -139,12 +126,15 @@ def interval(
     ordered = np.sort(resampled)
     turn = symmetric(name, np.concatenate([ordered[[0, -1]], left_out]))
     spread = jackknife(left_out, multiplicity, turn) if method == "bca_t" else None
-    reach = 0.0 if spread is None else spread.reach(confidence)
-    if spread is not None and spread.error > SAME and of_matches(name):
-        return *_jackknife_ends(value, reach * spread.error, turn), JACKKNIFE
-    wide = confidence
+    near, far, wide = math.inf, -math.inf, confidence
     if spread is not None:
-        stretched = reach * math.sqrt(spread.clusters / (spread.clusters - 1.0))
+        error, freedom, clusters = spread
+        reach = float(special.stdtrit(freedom, 0.5 + confidence / 2.0))
+        centre = float(turn.there(np.asarray(value)))
+        near, far = turn.back(centre - reach * error), turn.back(centre + reach * error)
+        if error > SAME and of_matches(name):
+            return near, far, JACKKNIFE
+        stretched = reach * math.sqrt(clusters / (clusters - 1.0))
         wide = 1.0 - 2.0 * float(special.ndtr(-stretched))
     tail = (1.0 - wide) / 2.0
     low_level, high_level, said = tail, 1.0 - tail, "percentile"
@@ -159,12 +149,6 @@ def interval(
     if method == "basic":
         return 2.0 * value - high, 2.0 * value - low, "basic"
     if spread is not None:
-        near, far = _jackknife_ends(value, reach * spread.error, turn)
         low, high = min(low, near), max(high, far)
         said = said.replace("BCa", "BCa-t", 1) if said == "BCa" else said
     return low, high, said
-
-
-def _jackknife_ends(value: float, half: float, turn: Turn) -> tuple[float, float]:
-    centre = float(turn.there(np.asarray(value)))
-    return turn.back(centre - half), turn.back(centre + half)

@@ -159,18 +159,26 @@ def forest_figure(rows: Sequence[Mapping[str, Any]], measure: str | None = None)
     axes.invert_yaxis()
     axes.set_xlabel(chosen.replace("_", " "))
     axes.spines[["top", "right"]].set_visible(False)
-    return seen(figure)
+    return figure
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of so many inches."""
+    """An empty figure of so many inches, which a notebook shows by itself, whether or not pyplot is in use."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise MedjuryError(
             'pictures need matplotlib; install it with: pip install "medjury[report]"'
         ) from None
-    return Figure(figsize=(width, height), layout="constrained")
+    figure = Figure(figsize=(width, height), layout="constrained")
+
+    def png() -> bytes:
+        made = BytesIO()
+        figure.savefig(made, format="png", dpi=110)
+        return made.getvalue()
+
+    figure._repr_png_ = png  # type: ignore[attr-defined]
+    return figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,18 +220,6 @@ def panels_figure(panels: Sequence[PlotPart], *, columns: int = 3) -> Figure:
             axes.set_xlim(min(ends), max(ends))
     for axes in list(grid.flat)[len(panels) :]:
         axes.set_axis_off()
-    return seen(figure)
-
-
-def seen(figure: Figure) -> Figure:
-    """The figure, which a notebook then shows by itself, whether or not pyplot is in use there."""
-
-    def png() -> bytes:
-        made = BytesIO()
-        figure.savefig(made, format="png", dpi=110)
-        return made.getvalue()
-
-    figure._repr_png_ = png  # type: ignore[attr-defined]
     return figure
 
 

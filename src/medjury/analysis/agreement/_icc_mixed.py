@@ -24,13 +24,12 @@ from scipy import special
 
 from medjury.analysis.agreement._icc import FORMS, IccForm
 from medjury.analysis.agreement._scores import Scores, read_scores
+from medjury.analysis.agreement._variance_components import components_without, variance_components
 from medjury.statistics import (
     Clusters,
     Estimate,
     Floats,
-    components_without,
     undefined,
-    variance_components,
 )
 
 # Fewer doubly scored items than this say nothing of the variances.

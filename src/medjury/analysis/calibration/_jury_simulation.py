@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from medjury.analysis.calibration._jury_votes import JurySignal
 from medjury.analysis.calibration._written import as_json
 from medjury.statistics import (
-    NOTHING,
     Estimate,
     Printable,
     Result,
@@ -342,16 +341,12 @@ def _policies(found: JurySimulation) -> Sequence[Mapping[str, Printable]]:
             "cost": None if each.cost is None else percent(each.cost, 1),
             "Spearman": each.spearman,
             "lost": each.loss,
-            "inside systems": _or_nothing(each.within),
-            "lost inside": _or_nothing(each.within_loss),
+            "inside systems": shown(None) if each.within.value is None else each.within,
+            "lost inside": shown(None) if each.within_loss.value is None else each.within_loss,
             "offset": shown(each.offset, 2),
         }
         for each in found.of("policy")
     ]
-
-
-def _or_nothing(estimate: Estimate) -> Printable:
-    return NOTHING if estimate.value is None else estimate
 
 
 def _splits(found: JurySimulation) -> list[str]:

@@ -21,7 +21,7 @@ from medjury.analysis.calibration._part import Marks, Part, Unit, units_of
 from medjury.analysis.calibration._written import as_json
 from medjury.foundation.screen import fits_one_screen
 from medjury.instruments import Instrument, derive_columns
-from medjury.statistics import Estimate, Floats, Printable, Result, Row, flat, seen, shown, text_table
+from medjury.statistics import Estimate, Floats, Printable, Result, Row, flat, shown, text_table
 from medjury.tables import JURY, Grid, JuryRule
 
 if TYPE_CHECKING:
@@ -249,7 +249,7 @@ class CalibrationStudy(Result[CalibrationRow]):
     def plot(self) -> Figure:
         """Reliability of every rater on every dimension that has a map of its own or of a file."""
         pairs = [(each.rater, each.dimension) for each in self.calibrations or self.derived]
-        return seen(reliability_figure([(", ".join(pair), *self.reliability(*pair)) for pair in pairs]))
+        return reliability_figure([(", ".join(pair), *self.reliability(*pair)) for pair in pairs])
 
     def to_json(self, *, curves: bool = False) -> str:
         """An object of `changes`, `refused` and `warnings`; with `curves` also reliability and maps, and all

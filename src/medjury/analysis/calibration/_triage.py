@@ -31,7 +31,6 @@ from medjury.statistics import (
     ends,
     flat,
     percent,
-    seen,
     shown,
     text_table,
 )
@@ -146,7 +145,7 @@ class Triage(Result[TriageRow]):
     def plot(self) -> Figure:
         """The share caught by the share reviewed, by the rule and by the jury's score alone."""
         caught = f"{self.order.target}s caught (%)"
-        return seen(review_figure(f"{self.dimension} (n = {self.n_labelled:,})", self.curves or {}, caught))
+        return review_figure(f"{self.dimension} (n = {self.n_labelled:,})", self.curves or {}, caught)
 
     def to_json(self) -> str:
         """An object with the whole `ranking`, the `curves` and what was decided."""

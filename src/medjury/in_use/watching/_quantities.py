@@ -19,9 +19,10 @@ from typing import Any, Literal
 
 from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports import Passport
+from medjury.in_use.watching._confidence_sequence import ConfidenceSequence
+from medjury.in_use.watching._e_process import Direction, EProcess
 from medjury.in_use.watching._settings import WatchPart
 from medjury.in_use.watching._state import WatchedCase
-from medjury.statistics import ConfidenceSequence, Direction, EProcess
 
 BY_JURY, BY_CLINICIANS = ("score", "coverage", "case_mix"), ("quality", "disagreement")
 _DIRECTIONS: Mapping[str, Direction] = {

@@ -9,10 +9,10 @@ from html import escape
 from pathlib import Path
 
 from medjury.foundation.files import write_whole
+from medjury.in_use.watching._confidence_sequence import ConfidenceSequence
 from medjury.in_use.watching._quantities import BY_CLINICIANS, Quantity, WatchedScale
 from medjury.in_use.watching._settings import WatchStudy
 from medjury.in_use.watching._state import Alarm, State
-from medjury.statistics import ConfidenceSequence
 
 PAGE = "status.html"
 _STATUSES = {"complete": 0, "failed": 1, "incomplete": 3, "void": 6}

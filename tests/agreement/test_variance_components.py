@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from medjury.statistics import components_without, variance_components
+from medjury.analysis.agreement._variance_components import components_without, variance_components
 
 
 def two_each(seed: int, items: int, raters: int, *, rater: float, error: float) -> np.ndarray:

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 
-from medjury.statistics import ConfidenceSequence, EProcess
+from medjury.in_use.watching._confidence_sequence import ConfidenceSequence
+from medjury.in_use.watching._e_process import EProcess
 
 GRADES = [0.25, 0.75, 1.0, 0.5, 0.0, 1.0, 0.75, 0.75, 0.25, 1.0]
 

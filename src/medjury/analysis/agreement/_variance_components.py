@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.statistics._resample import Floats
+from medjury.statistics import Floats
 
 Components = tuple[float, float, float]
 _STARTS = ((1.0, 1.0), (0.1, 3.0), (3.0, 0.1))
