@@ -128,8 +128,9 @@ def test_the_curve_holds_the_chosen_rule_and_random_escalation_beside_it() -> No
     assert len(here) == 1 and here[0].calls == pytest.approx(found.adaptive.calls)
     assert here[0].loss.value == pytest.approx(found.adaptive.loss.value)
     assert here[0].random_low <= here[0].random_loss <= here[0].random_high
-    figure = found.plot()
-    assert figure.startswith("<svg") and figure.count("<circle") == 4 + 6 + 4 + 2 + 3
+    (axes,) = found.plot().axes
+    assert len(axes.collections[-1].get_offsets()) == 4 + 6 + 4, "every fixed jury of up to three"
+    assert {each.get_text() for each in axes.get_legend().get_texts()} >= {"fixed juries", "full jury"}
 
 
 def test_costs_ask_the_cheapest_first_and_are_what_is_saved() -> None:
@@ -418,7 +419,7 @@ def test_a_juror_who_always_says_the_same_and_one_system_alone_break_nothing() -
     found = simulate_jury(frame, order=["cheap", "good"], **(QUICK | {"resamples": 0}))
     assert "the system alone, no call" not in {each.name for each in found.of("policy")}
     assert ("cheap",) not in {each.jurors for each in found.of("fixed")}
-    assert "nan" not in found.plot()
+    assert np.isfinite(found.plot().axes[0].dataLim.get_points()).all()
 
 
 def test_a_dimension_on_which_nothing_differs_in_one_half_is_told() -> None:

@@ -51,7 +51,7 @@ def test_everything_is_written_and_can_be_read_back(
     assert table.height == len(found["rows"])
     adaptive = table.filter(pl.col("name") == "adaptive jury", pl.col("kind") == "policy").row(0, named=True)
     assert adaptive["loss_low"] < adaptive["loss"] < adaptive["loss_high"]
-    assert Path(figure).read_text().startswith("<svg")
+    assert "<svg" in Path(figure).read_text()
     saved = SavedAdaptiveRule.load(rule)
     assert list(saved.jurors) == found["rule"]["jurors"] and saved.rule.widths is not None
     assert json.loads(Path(rule).read_text())["learnt"]["result"] == found["verdict"]

@@ -45,9 +45,9 @@ def run(options: argparse.Namespace) -> int:
     if options.out is not None:
         calibration.write_frame(found.frame(), options.out)
     if options.figure is not None:
-        calibration.write_text(options.figure, found.plot())
+        calibration.write_figure(found.plot(), options.figure)
     if options.rule is not None:
-        calibration.save_jury_rule(found, options.rule, ratings=options.ratings)
+        found.save_rule(options.rule, ratings=options.ratings)
     print(found.to_json() if options.json else found.text(options.rule))
     return 0 if found.beaten else 1
 

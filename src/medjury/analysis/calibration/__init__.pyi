@@ -18,7 +18,6 @@ from ._review_queue import sealed as sealed
 from ._routine_disagreement import routine_disagreement as routine_disagreement
 from ._saved import load_calibrations as load_calibrations
 from ._saved import save_calibrations as save_calibrations
-from ._simulate_jury import save_jury_rule as save_jury_rule
 from ._simulate_jury import simulate_jury as simulate_jury
 from ._stored_triage import load_triage as load_triage
 from ._stored_triage import save_triage as save_triage
@@ -31,5 +30,5 @@ from ._study_result import CurvePoint as CurvePoint
 from ._triage import Triage as Triage
 from ._triage import triage as triage
 from ._written import check_ending as check_ending
+from ._written import write_figure as write_figure
 from ._written import write_frame as write_frame
-from ._written import write_text as write_text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 
@@ -42,24 +41,8 @@ BEST_FIXED, _FIXED = "best fixed ", ("juror", "pair", "triple")
 _CURVE_POINTS, _CURVE_DRAWS, _CURVE_RESAMPLES = 14, 40, 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """How much is drawn: bootstrap resamples, draws of random escalation, and the seed of both; and the confidence
-    of the intervals."""
-
-    resamples: int
-    draws: int
-    seed: int
-    confidence: float = 0.95
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
-    """Who is called, how often, and what they say together."""
-
-    order: Order
-    calls: Calls
-    scores: Floats
+# Who is called, how often, and what they say together.
+Asked = tuple[Order, Calls, Floats]
 
 
 def held_out(
@@ -67,7 +50,6 @@ def held_out(
     tested: JuryTable,
     chosen: Candidate,
     wanted: Wanted,
-    effort: Effort,
     *,
     shown: bool,
     tried: int,
@@ -79,19 +61,19 @@ def held_out(
     rule = chosen.rule
     doubt = doubts(tested, chosen.order, rule)
     policies = _policies(training, tested, chosen, calls_made(doubt, rule.tolerance))
-    scores = {name: each.scores for name, each in policies.items()}
+    scores = {name: given for name, (_, _, given) in policies.items()}
     made = agreement_replicates(
         tested,
         scores,
-        resamples=effort.resamples,
-        seed=effort.seed,
+        resamples=wanted.resamples,
+        seed=wanted.seed,
         within=True,
         by_dimension=(FULL, ADAPTIVE),
     )
-    calls = policies[ADAPTIVE].calls
-    estimate = partial(made.estimate, confidence=effort.confidence)
+    _, calls, _ = policies[ADAPTIVE]
+    estimate = partial(made.estimate, confidence=wanted.confidence)
     rows = [_policy(name, estimate, tested, policies, wanted) for name in policies]
-    rows += [*_curve(tested, chosen, doubt, wanted, effort), *_fixed(tested, wanted)]
+    rows += [*_curve(tested, chosen, doubt, wanted), *_fixed(tested, wanted)]
     for name in tested.dimensions:
         agreed, loss = (estimate(f"{ADAPTIVE} | {name}{of}") for of in ("", LOST))
         rows.append(SimulationRow("dimension", ADAPTIVE, dimension=name, spearman=agreed, loss=loss))
@@ -105,10 +87,10 @@ def held_out(
         shown=shown,
         wanted_loss=wanted.loss,
         wanted_calls=wanted.spent,
-        random=_random(tested, chosen, calls, made, effort),
-        later=None if calls.min() > 1 else _random(tested, chosen, calls, made, effort, later=True),
-        over_pair=_over_pair(made, "", effort),
-        over_pair_within=_over_pair(made, WITHIN, effort),
+        random=_random(tested, chosen, calls, made, wanted),
+        later=None if calls.min() > 1 else _random(tested, chosen, calls, made, wanted, later=True),
+        over_pair=_over_pair(made, "", wanted),
+        over_pair_within=_over_pair(made, WITHIN, wanted),
         stopped_after=tuple(int((calls == k).sum()) for k in range(1, len(chosen.order) + 1)),
         n_training=_size(training),
         n_tested=_size(tested),
@@ -116,7 +98,7 @@ def held_out(
         splits=splits,
         alike=_alike(scores[FULL], scores[ADAPTIVE], rule.threshold),
         warnings=warnings,
-        seed=effort.seed,
+        seed=wanted.seed,
         data_sha256=data_sha256,
     )
 
@@ -138,47 +120,45 @@ def lost_at_random(
     return np.array(drawn)
 
 
-def _policies(training: JuryTable, tested: JuryTable, chosen: Candidate, calls: Calls) -> dict[str, _Asked]:
+def _policies(training: JuryTable, tested: JuryTable, chosen: Candidate, calls: Calls) -> dict[str, Asked]:
     """The full jury, the rule, the fixed juries that were best on the other half, and the system alone."""
     found = {FULL: _always(tested, tested.everybody)}
-    found[ADAPTIVE] = _Asked(
-        chosen.order, calls, scores_after(tested, chosen.order, calls, chosen.rule.minimum)
-    )
+    found[ADAPTIVE] = chosen.order, calls, scores_after(tested, chosen.order, calls, chosen.rule.minimum)
     for size, word in enumerate(_FIXED, start=1):
         if size < len(tested.jurors):
             found[BEST_FIXED + word] = _always(tested, best_fixed(training, size))
     if len(set(tested.systems.tolist())) > 1:
         nobody = np.zeros(len(tested.votes), dtype=np.int64)
-        found[SYSTEM] = _Asked((), nobody, _system_alone(training, tested))
+        found[SYSTEM] = (), nobody, _system_alone(training, tested)
     return found
 
 
-def _always(table: JuryTable, members: Order) -> _Asked:
+def _always(table: JuryTable, members: Order) -> Asked:
     calls = np.full(len(table.votes), len(members), dtype=np.int64)
-    return _Asked(members, calls, fixed_scores(table, members))
+    return members, calls, fixed_scores(table, members)
 
 
 def _policy(
     name: str,
     estimate: Callable[..., Estimate],
     table: JuryTable,
-    policies: Mapping[str, _Asked],
+    policies: Mapping[str, Asked],
     wanted: Wanted,
 ) -> SimulationRow:
-    asked = policies[name]
-    gap = asked.scores - policies[FULL].scores
+    order, calls, scores = policies[name]
+    gap = scores - policies[FULL][2]
     return SimulationRow(
         "policy",
         name,
-        _names(table, asked.order),
+        _names(table, order),
         None,
-        *shares_spent(table, asked.order, asked.calls, wanted),
+        *shares_spent(table, order, calls, wanted),
         estimate(name),
         estimate(name + LOST),
         estimate(name + WITHIN, reason="it gives all answers of a system the same score"),
         estimate(name + WITHIN + LOST),
-        float(np.nanmean(gap)) if asked.order else None,
-        int(np.isnan(asked.scores[table.present]).sum()),
+        float(np.nanmean(gap)) if order else None,
+        int(np.isnan(scores[table.present]).sum()),
     )
 
 
@@ -187,29 +167,27 @@ def _random(
     chosen: Candidate,
     calls: Calls,
     made: Replicates,
-    effort: Effort,
+    wanted: Wanted,
     *,
     later: bool = False,
 ) -> RandomEscalation:
-    lost = lost_at_random(table, chosen, calls, effort.draws, effort.seed, later=later)
+    lost = lost_at_random(table, chosen, calls, wanted.draws, wanted.seed, later=later)
     known = lost[np.isfinite(lost)]  # where agreement does not exist, neither side was better
     as_good = int((known <= made.observed[ADAPTIVE + LOST] + 1e-12).sum())
     drawn = calls[calls > 1] if later else calls
     p_value = (1 + as_good) / (1 + len(known)) if len(np.unique(drawn)) > 1 and known.size else None
-    return RandomEscalation(*_spread(lost), effort.draws, p_value)
+    return RandomEscalation(*_spread(lost), wanted.draws, p_value)
 
 
-def _over_pair(made: Replicates, kind: str, effort: Effort) -> Estimate | None:
+def _over_pair(made: Replicates, kind: str, wanted: Wanted) -> Estimate | None:
     """How much better than the best fixed pair the rule agrees, on the same resamples."""
     pair = f"{BEST_FIXED}pair{kind}{LOST}"
     if pair not in made.observed:
         return None
-    return made.difference(pair, ADAPTIVE + kind + LOST, confidence=effort.confidence)
+    return made.difference(pair, ADAPTIVE + kind + LOST, confidence=wanted.confidence)
 
 
-def _curve(
-    table: JuryTable, chosen: Candidate, doubt: Floats, wanted: Wanted, effort: Effort
-) -> Iterator[SimulationRow]:
+def _curve(table: JuryTable, chosen: Candidate, doubt: Floats, wanted: Wanted) -> Iterator[SimulationRow]:
     """The rule at tolerances from none to any, the chosen one among them; only the chosen one was chosen."""
     known = tolerances_of(doubt[:-1])
     steps = np.unique(np.linspace(0, len(known) - 1, _CURVE_POINTS).round().astype(int))
@@ -225,18 +203,18 @@ def _curve(
     made = agreement_replicates(
         table,
         {FULL: fixed_scores(table, table.everybody), **scores},
-        resamples=min(effort.resamples, _CURVE_RESAMPLES),
-        seed=effort.seed,
+        resamples=min(wanted.resamples, _CURVE_RESAMPLES),
+        seed=wanted.seed,
     )
     for name, (tolerance, calls) in sorted(points.items(), key=lambda point: point[1][0]):
-        mean, low, high = _spread(lost_at_random(table, chosen, calls, _CURVE_DRAWS, effort.seed))
+        mean, low, high = _spread(lost_at_random(table, chosen, calls, _CURVE_DRAWS, wanted.seed))
         yield SimulationRow(
             "curve",
             ADAPTIVE,
             _names(table, order),
             None,
             *shares_spent(table, order, calls, wanted),
-            loss=made.estimate(name + LOST, confidence=effort.confidence),
+            loss=made.estimate(name + LOST, confidence=wanted.confidence),
             tolerance=tolerance,
             random_loss=mean,
             random_low=low,

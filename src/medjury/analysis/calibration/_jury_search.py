@@ -282,12 +282,17 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is asked of a rule: at most this loss of agreement, at most this share of what the full jury spends."""
+    """What is asked of a rule: at most this loss of agreement, at most this share of what the full jury spends; and
+    how much is drawn to prove it: resamples, draws of random escalation, the seed of both."""
 
     loss: float
     spent: float
     prices: tuple[float, ...]
     priced: bool  # else all prices are the same, and what is spent are calls
+    resamples: int
+    draws: int
+    seed: int
+    confidence: float
 
 
 def spent_share(calls: Calls, order: Order, prices: Sequence[float]) -> float:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
-from math import ceil, floor, isfinite
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,12 +17,16 @@ from medjury.statistics import (
     Row,
     ends,
     flat,
+    new_figure,
     percent,
     shown,
     text_table,
 )
+from medjury.version import __version__
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from medjury.judging import AdaptiveRule
 
 
@@ -327,9 +330,24 @@ class JurySimulation(Result[SimulationRow]):
         stated += [f"threshold: {rule.threshold:g}"] if rule.threshold is not None else []
         return "\n".join([*lines, f"  rule: {{{', '.join(stated)}}}"])
 
-    def plot(self) -> Picture:
-        """Agreement lost against what is spent, as SVG."""
+    def plot(self) -> Figure:
+        """Agreement lost against what is spent."""
         return jury_figure(self)
+
+    def save_rule(self, path: str | Path, *, ratings: str | Path = "") -> None:
+        """Write the rule as .json, for `rule: FILE` in a study file; `ratings` names where the votes came from."""
+        from medjury.judging import SavedAdaptiveRule
+
+        learnt = {
+            "signal": self.signal,
+            "seed": self.seed,
+            "cases": self.n_training[0],
+            "ratings": Path(ratings).name,
+            "data_sha256": self.data_sha256,
+            "medjury": __version__,
+            "result": self.verdict,
+        }
+        SavedAdaptiveRule(self.rule, self.jurors, dict(self.scales)).save(path, learnt)
 
 
 def _policies(found: JurySimulation) -> Sequence[Mapping[str, Printable]]:
@@ -376,132 +394,45 @@ def _splits(found: JurySimulation) -> list[str]:
     ]
 
 
-# The figure of a simulated jury: agreement lost against what is spent, as SVG.
-
-_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM, _LEGEND = 560, 330, 64, 34, 52, 178
-_RULE, _RANDOM, _FIXED = "#4c78a8", "#9a9a9a", "#f58518"
+_RULE, _RANDOM, _FIXED, _SOFT = "#4c78a8", "#9a9a9a", "#f58518", "#55636f"
 
 
-class Picture(str):
-    """An SVG that a notebook shows."""
-
-    def _repr_svg_(self) -> str:
-        return str(self)
-
-
-def jury_figure(found: JurySimulation) -> Picture:
-    """Curve of the rule with its interval, random escalation, every fixed jury, and the full jury at zero."""
-    priced = found.adaptive.cost is not None
-    curve = sorted(found.of("curve"), key=lambda point: point.spent)
-    shown = [
+def jury_figure(found: JurySimulation) -> Figure:
+    """Agreement lost against what is spent: the rule at every tolerance with its interval, calls at random, every
+    fixed jury, and the full jury at zero."""
+    figure = new_figure(6.4, 4.0)
+    axes = figure.subplots()
+    curve = [
         (each.spent, each.loss, each.loss.value, each.random_loss)
-        for each in curve
+        for each in sorted(found.of("curve"), key=lambda point: point.spent)
         if each.loss.value is not None and each.random_loss is not None and isfinite(each.random_loss)
     ]
-    fixed = [(each, each.loss.value or 0.0) for each in found.of("fixed")]
-    ends = [end for _, loss, *values in shown for end in (loss.low, loss.high, *values) if end is not None]
-    # A poor fixed jury would flatten the curve; it is drawn at the edge, with its number in its title.
-    low, high = (
-        min([*ends, *(loss for _, loss in fixed), -found.wanted_loss]),
-        max([*ends, found.wanted_loss]),
-    )
-    step = _step(high - low)
-    low, high = step * floor(low / step), step * ceil(high / step)
-
-    def x(share: float) -> float:
-        return _LEFT + share * _WIDTH
-
-    def y(loss: float) -> float:
-        return _TOP + (min(max(loss, low), high) - low) / (high - low) * _HEIGHT
-
-    parts = [
-        '<svg xmlns="http://www.w3.org/2000/svg" '
-        f'viewBox="0 0 {_LEFT + _WIDTH + _LEGEND} {_TOP + _HEIGHT + _BOTTOM}" '
-        'font-family="sans-serif" font-size="12" fill="#222" color="#222" style="background:#fff" role="img">',
-        "<title>Agreement with the clinicians lost by asking fewer jurors</title>",
-        f'<text x="{_LEFT}" y="18">Spearman lost against the full jury (up is better), on cases that no rule was '
-        "found on</text>",
-        *_axes(x, y, low, high, step, "cost" if priced else "calls"),
+    # A poor fixed jury would flatten the curve; it is drawn at the edge.
+    ends = [end for _, loss, *both in curve for end in (loss.low, loss.high, *both) if end is not None]
+    worst = max([*ends, found.wanted_loss])
+    fixed = [(each.spent, min(each.loss.value or 0.0, worst)) for each in found.of("fixed")]
+    band = [
+        (spent, loss.low, loss.high)
+        for spent, loss, *_ in curve
+        if loss.low is not None and loss.high is not None
     ]
-    band = [(spent, loss.low, loss.high) for spent, loss, *_ in shown if loss.low is not None]
     if len(band) > 1:
-        edge = [(spent, low or 0.0) for spent, low, _ in band]
-        edge += [(spent, high or 0.0) for spent, _, high in reversed(band)]
-        parts.append(f'<path d="{_line(edge, x, y)}Z" fill="{_RULE}" fill-opacity="0.18" stroke="none"/>')
-    parts.append(
-        f'<path d="{_line([(spent, lot) for spent, _, _, lot in shown], x, y)}" fill="none" '
-        f'stroke="{_RANDOM}" stroke-width="2" stroke-dasharray="5 4"/>'
-    )
-    parts.append(
-        f'<path d="{_line([(spent, value) for spent, _, value, _ in shown], x, y)}" fill="none" '
-        f'stroke="{_RULE}" stroke-width="2"/>'
-    )
-    for each, loss in fixed:
-        parts.append(
-            f'<circle cx="{x(each.spent):.1f}" cy="{y(loss):.1f}" r="4" fill="{_FIXED}">'
-            f"<title>{escape(' + '.join(each.jurors or ()))}: {loss:+.3f}</title></circle>"
-        )
+        across, low, high = zip(*band, strict=True)
+        axes.fill_between(across, low, high, color=_RULE, alpha=0.18, linewidth=0)
+    axes.axhline(0.0, color=_SOFT, linewidth=0.8)
+    spent = [each[0] for each in curve]
+    axes.plot(spent, [each[3] for each in curve], color=_RANDOM, linestyle="--", label="calls at random")
+    axes.plot(spent, [each[2] for each in curve], color=_RULE, label="the rule, with its interval")
+    if fixed:
+        across, lost = zip(*fixed, strict=True)
+        axes.scatter(across, lost, s=18, color=_FIXED, label="fixed juries")
     if found.adaptive.loss.value is not None:
-        parts.append(
-            f'<circle cx="{x(found.adaptive.spent):.1f}" cy="{y(found.adaptive.loss.value):.1f}" r="6" fill="none" '
-            f'stroke="{_RULE}" stroke-width="2.5"><title>the rule: {found.adaptive.loss.value:+.3f}</title>'
-            "</circle>"
-        )
-    parts.append(f'<circle cx="{x(1.0):.1f}" cy="{y(0.0):.1f}" r="5"><title>full jury</title></circle>')
-    return Picture("\n".join([*parts, *_legend(), "</svg>\n"]))
-
-
-def _line(
-    points: Sequence[tuple[float, float]], x: Callable[[float], float], y: Callable[[float], float]
-) -> str:
-    return "M" + "L".join(f"{x(across):.1f} {y(down):.1f}" for across, down in points)
-
-
-def _axes(
-    x: Callable[[float], float], y: Callable[[float], float], low: float, high: float, step: float, what: str
-) -> list[str]:
-    bottom = _TOP + _HEIGHT
-    parts = []
-    for place in range(round((high - low) / step) + 1):
-        value = low + place * step
-        strong = abs(value) < step / 2
-        parts.append(
-            f'<path d="M{_LEFT} {y(value):.1f}H{_LEFT + _WIDTH}" stroke="#222" '
-            f'stroke-opacity="{0.7 if strong else 0.15}"/>'
-        )
-        parts.append(f'<text x="{_LEFT - 8}" y="{y(value) + 4:.1f}" text-anchor="end">{value:+.2f}</text>')
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        parts.append(f'<path d="M{x(share):.1f} {bottom}v5" stroke="#222"/>')
-        parts.append(f'<text x="{x(share):.1f}" y="{bottom + 20}" text-anchor="middle">{share:.0%}</text>')
-    parts.append(
-        f'<text x="{_LEFT + _WIDTH / 2}" y="{bottom + 42}" text-anchor="middle">{what}, as a share of what the '
-        "full jury takes</text>"
-    )
-    return parts
-
-
-def _legend() -> list[str]:
-    left = _LEFT + _WIDTH + 18
-    entries = (
-        (f'<path d="M{left} {{y}}h22" stroke="{_RULE}" stroke-width="2"/>', "the rule, 95 % interval"),
-        (
-            f'<path d="M{left} {{y}}h22" stroke="{_RANDOM}" stroke-width="2" stroke-dasharray="5 4"/>',
-            "calls at random",
-        ),
-        (f'<circle cx="{left + 11}" cy="{{y}}" r="4" fill="{_FIXED}"/>', "fixed juries"),
-        (
-            f'<circle cx="{left + 11}" cy="{{y}}" r="6" fill="none" stroke="{_RULE}" stroke-width="2.5"/>',
-            "the chosen rule",
-        ),
-        (f'<circle cx="{left + 11}" cy="{{y}}" r="5"/>', "full jury"),
-    )
-    parts = []
-    for place, (mark, words) in enumerate(entries):
-        down = _TOP + 12 + 22 * place
-        parts.append(mark.format(y=down))
-        parts.append(f'<text x="{left + 30}" y="{down + 4}">{words}</text>')
-    return parts
-
-
-def _step(span: float) -> float:
-    return next((step for step in (0.005, 0.01, 0.02, 0.05, 0.1, 0.2) if span / step <= 9), 0.5)
+        axes.plot(found.adaptive.spent, found.adaptive.loss.value, marker="o", markersize=9, color=_RULE,
+                  markerfacecolor="none", linestyle="none", label="the chosen rule")  # fmt: skip
+    axes.plot(1.0, 0.0, marker="o", color="black", linestyle="none", label="full jury")
+    axes.invert_yaxis()
+    what = "calls" if found.adaptive.cost is None else "cost"
+    axes.set(xlabel=f"{what}, as a share of what the full jury takes", ylabel="Spearman lost (up is better)")
+    axes.set_title("On cases that no rule was found on", fontsize=9)
+    axes.legend(fontsize=7)
+    return figure

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
 from medjury.analysis.calibration._conformal import first_share
-from medjury.analysis.calibration._jury_held_out import Effort, held_out, lost_at_random, shares_spent
+from medjury.analysis.calibration._jury_held_out import held_out, lost_at_random, shares_spent
 from medjury.analysis.calibration._jury_search import (
     LOST,
     WITHIN,
@@ -38,7 +37,6 @@ from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats
 from medjury.tables import Names, rating_table
-from medjury.version import __version__
 
 _SPLIT_DRAWS = 20
 _CASES_PER_HALF = 20
@@ -96,7 +94,10 @@ def simulate_jury(
     asked = _order(votes, order, None if cost is None else prices)
     if not 1 <= minimum <= len(votes.jurors):
         raise MedjuryError(f"the minimum is a number of votes from 1 to {len(votes.jurors)}, not {minimum}")
-    wanted, kinds = Wanted(loss, calls, prices, cost is not None), _signals(signals)
+    kinds, seed = _signals(signals), table.seed(seed)
+    wanted = Wanted(
+        loss, calls, prices, cost is not None, table.resamples(resamples), draws, seed, confidence
+    )
     first_rule = AdaptiveRule(0.0, minimum, threshold=threshold)
 
     def search(training: JuryTable, seed: int) -> tuple[Candidate, bool, int]:
@@ -104,7 +105,6 @@ def simulate_jury(
         found = list(candidates(training, orders, kinds, first_rule, prices, level))
         return *choose(training, found, wanted, seed), len(found)
 
-    seed = table.seed(seed)
     training, tested = _halves(votes, seed)
     best, shown, tried = search(training, seed)
     return held_out(
@@ -112,7 +112,6 @@ def simulate_jury(
         tested,
         best,
         wanted,
-        Effort(table.resamples(resamples), draws, seed, confidence),
         shown=shown,
         tried=tried,
         splits=tuple(_split(votes, wanted, search, seed + 1 + place) for place in range(splits)),
@@ -226,22 +225,3 @@ def _signals(names: Sequence[str]) -> tuple[JurySignal, ...]:
             raise MedjuryError(f"there is no signal {name!r}; they are {', '.join(known)}")
         found.append(known[name.replace(" ", "_")])
     return tuple(found)
-
-
-# The rule of a simulated jury as a file for a study, with where it came from.
-
-
-def save_jury_rule(found: JurySimulation, path: str | Path, *, ratings: str | Path = "") -> None:
-    """Write the rule as .json, for `rule: FILE` in a study file; `ratings` names where the votes came from."""
-    from medjury.judging import SavedAdaptiveRule
-
-    learnt = {
-        "signal": found.signal,
-        "seed": found.seed,
-        "cases": found.n_training[0],
-        "ratings": Path(ratings).name,
-        "data_sha256": found.data_sha256,
-        "medjury": __version__,
-        "result": found.verdict,
-    }
-    SavedAdaptiveRule(found.rule, found.jurors, dict(found.scales)).save(path, learnt)

@@ -14,6 +14,7 @@ from medjury.version import __version__
 
 if TYPE_CHECKING:
     import polars
+    from matplotlib.figure import Figure
 
 
 Made = TypeVar("Made")
@@ -27,8 +28,14 @@ def check_ending(path: str | Path, endings: Iterable[str], what: str = "this") -
     return ending
 
 
-def write_text(path: str | Path, text: str) -> None:
-    _write(path, lambda: write_whole(path, text))
+def write_figure(figure: Figure, path: str | Path) -> None:
+    """A picture, as the ending says."""
+
+    def write() -> None:
+        with whole_part(path) as part:
+            figure.savefig(part, format=Path(path).suffix.removeprefix("."))
+
+    _write(path, write)
 
 
 def write_frame(frame: polars.DataFrame, path: str | Path, *endings: str, what: str = "this") -> int:
@@ -54,7 +61,7 @@ def save_document(
     """Numbers that were learnt, as one JSON file that says what it is and what wrote it."""
     when = created_at or datetime.now(UTC).isoformat(timespec="seconds")
     head = {"format": kind, "format_version": version, "medjury": __version__, "created_at": when}
-    write_text(path, as_json({**head, **content}) + "\n")
+    _write(path, lambda: write_whole(path, as_json({**head, **content}) + "\n"))
 
 
 def load_document(
