@@ -95,26 +95,6 @@ def test_another_prompt_is_refused(
     assert main(["passport", "check", str(passport)]) == 6
 
 
-def test_a_jury_that_was_validated_before_there_were_tokens_asks_without_them(
-    passport: Path, server: LoopbackServer, tmp_path: Path
-) -> None:
-    content = json.loads(passport.read_text())
-    content["study"]["judges"][0]["prompt"] = "1"
-    content["hash"] = content_hash(content)
-    passport.write_text(json.dumps(content))
-    cases = write_rows(tmp_path / "new.jsonl", [row(1)])
-    as_it_was = jury_of(rebuilt_study(read_passport(passport), cases, tmp_path / "then"))
-    assert "prompt" not in as_it_was.judges[0].others
-    then = as_it_was.content()
-    content["jury"] |= {"prompt_version": then["prompt_version"], "judges": then["judges"]}
-    del content["study"]["judges"][0]["prompt"]
-    content["hash"] = content_hash(content)
-    passport.write_text(json.dumps(content))
-    before = len(server.calls)
-    assert judge_with_passport(passport, cases, tmp_path / "out").scored == 1
-    assert not any(call.token for call in server.calls[before:])
-
-
 def test_another_instrument_is_refused(passport: Path, tmp_path: Path) -> None:
     """Even where whoever changed the instrument wrote the hash anew."""
     content = json.loads(passport.read_text())

@@ -22,7 +22,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import read_cases
 from medjury.models import AuditLog, AuditTotals, audit_totals, verify_audit_log
 from medjury.store.ratings import Account, LogDrain, open_store
-from medjury.studies import RayCluster, Study, load_study, run_study
+from medjury.studies import Study, load_study, run_study
 from medjury.studies._cluster.shares import Group, Share, ShareQueue, Window, cut, groups_of, share_size
 from medjury.studies._cluster.worker import CHANGED, Order, Tallies, Worker, counts_of, signature
 
@@ -192,10 +192,10 @@ async def test_a_worker_without_its_study_says_what_is_missing(tmp_path: Path) -
 
 def test_a_study_that_a_cluster_cannot_judge_is_refused(write_study: Callable[..., Path]) -> None:
     with pytest.raises(MedjuryError, match=r"need a store that several machines can write"):
-        run_study(load_study(write_study()), cluster=RayCluster())
+        run_study(load_study(write_study()), cluster=("auto", None))
     batch = write_study(store="postgresql://nobody@127.0.0.1/none", judge={"mode": "batch"})
     with pytest.raises(MedjuryError, match="asked through batch jobs"):
-        run_study(load_study(batch), cluster=RayCluster())
+        run_study(load_study(batch), cluster=("auto", None))
 
 
 def test_without_ray_the_command_says_how_to_get_it(

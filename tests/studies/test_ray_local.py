@@ -25,7 +25,7 @@ from tests.processes import endpoint, lines
 pytest.importorskip("ray")
 
 from medjury.store.ratings import open_store
-from medjury.studies import RayCluster, load_study, run_study
+from medjury.studies import load_study, run_study
 from medjury.studies._cluster import crew
 
 Write = Callable[..., Path]
@@ -245,7 +245,7 @@ def test_judges_that_need_the_same_gpu_are_proven_and_asked_one_after_another(
         write_weights(tmp_path / name, window=4000)
         judges.append({"kind": "transformers", "name": name, "weights": name, "gpus": 1})
     study = write_study(cases=cases(6), store=postgres_url, judges=judges)
-    result = run_study(load_study(study), cluster=RayCluster(cluster.address, 2))
+    result = run_study(load_study(study), cluster=(cluster.address, 2))
     assert result.status == "complete", result.why
     with open_store(postgres_url) as store:
         assert Counter(row.rater for row in store.ratings()) == {"first": 18, "second": 18}

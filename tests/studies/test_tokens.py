@@ -217,14 +217,11 @@ def test_a_copy_of_the_store_asks_with_the_same_tokens(
         assert target.read_counts(RunFolder(folder).manifest.run) == {("token", 0): 2}
 
 
-def test_a_run_that_was_begun_without_tokens_goes_on_without(
+def test_a_prompt_without_tokens_is_asked_for_by_its_number(
     run: Callable[..., list[Rating]], server: LoopbackServer, folder: Path
 ) -> None:
-    run(f"ok:{grades(3)}", judge={"prompt": 1})
-    assert not any(call.token for call in server.calls)
-    begun = len(server.calls)
-    rows = run(f"ok:{grades(4)}")
-    assert len(server.calls) == begun and {row.score for row in rows} == {3}
+    rows = run(f"ok:{grades(3)}", judge={"prompt": 1})
+    assert not any(call.token for call in server.calls) and {row.score for row in rows} == {3}
     assert RunFolder(folder).manifest.prompt_version == "1"
 
 

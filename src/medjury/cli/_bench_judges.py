@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 
 from medjury.cli._main import say
+from medjury.cli._options import add_draws, add_json, for_reader, print_json
 from medjury.cli._screen import Paragraphs
 
 _ABOUT = """
@@ -23,24 +23,14 @@ def add_judges_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--data", required=True, metavar="FOLDER", help="the folder of the checkouts")
     add("--out", metavar="SITE", help="write the page and its numbers into this folder")
-    add(
-        "--entry",
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="a source of your own, or judges added to one (.yaml); may be repeated",
-    )
-    add("--only", action="append", default=[], metavar="NAME", help="this source alone; may be repeated")
-    add(
-        "--fetch",
-        action="append",
-        default=[],
-        metavar="HOST",
-        help="fetch missing files from this host; may be repeated",
-    )
-    add("--resamples", type=int, metavar="N", help="of the intervals (2000, fewer for large tables)")
-    add("--seed", type=int, metavar="N", help="of the intervals (0)")
-    add("--json", action="store_true", help="as JSON")
+    for name, metavar, words in (
+        ("--entry", "FILE", "a source of your own, or judges added to one (.yaml)"),
+        ("--only", "NAME", "this source alone"),
+        ("--fetch", "HOST", "fetch missing files from this host"),
+    ):
+        add(name, action="append", default=[], metavar=metavar, help=f"{words}; may be repeated")
+    add_draws(parser, of="2000, fewer for large tables, and 0")
+    add_json(parser)
 
 
 def judges_command(options: argparse.Namespace) -> int:
@@ -50,8 +40,10 @@ def judges_command(options: argparse.Namespace) -> int:
         options.data, more=options.entry, only=options.only, fetch=options.fetch,
         say=lambda text: say(text, sys.stderr), resamples=options.resamples, seed=options.seed,
     )  # fmt: skip
-    whole = json.dumps(table.content(), indent=1, ensure_ascii=False, allow_nan=False) if options.json else ""
-    print(whole or table.text())
+    if options.json:
+        print_json(table.content())
+    else:
+        print(table.text())
     if options.out:
-        say(f"Page: {table.write(options.out)}", sys.stderr if options.json else sys.stdout)
+        say(f"Page: {table.write(options.out)}", for_reader(options))
     return 0

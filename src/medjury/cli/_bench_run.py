@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.cli._main import EXIT_INCOMPLETE, say
+from medjury.cli._options import add_draws, add_flags, add_json, print_json
 from medjury.cli._screen import Paragraphs
 from medjury.foundation.errors import MedjuryError
 
@@ -29,47 +30,19 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _ABOUT
     add = parser.add_argument
     add("suite", nargs="+", metavar="SUITE", help="a suite file, or names of benchmarks")
-    add(
-        "--candidate",
-        action="append",
-        default=[],
-        metavar="MODEL",
-        help="a model under test; may be repeated",
-    )
-    add(
-        "--judge",
-        action="append",
-        default=[],
-        metavar="MODEL",
-        help="a judge of open answers; may be repeated",
-    )
-    add(
-        "--data",
-        action="append",
-        default=[],
-        metavar="NAME=PATH",
-        help="the data of a benchmark; may be repeated",
-    )
-    add(
-        "--items",
-        type=int,
-        metavar="N",
-        help="ask at most this many items of each benchmark, drawn by their ids",
-    )
+    for name, metavar, words in (
+        ("--candidate", "MODEL", "a model under test"),
+        ("--judge", "MODEL", "a judge of open answers"),
+        ("--data", "NAME=PATH", "the data of a benchmark"),
+        ("--allow-host", "HOST", "a host that may be called"),
+    ):
+        add(name, action="append", default=[], metavar=metavar, help=f"{words}; may be repeated")
+    add("--items", type=int, metavar="N", help="ask at most this many of each benchmark, drawn by their ids")
     add("--marks", choices=("helm",), help="HELM's marks too, beside ours")
     add("--published", metavar="FILE", help="MedHELM's published scores (JSON), beside HELM's marks")
     add("--money", type=float, metavar="M", help="stop asking when this much is spent")
-    add("--allow-host", action="append", default=[], metavar="HOST", help="a host that may be called")
     add("--output", metavar="FOLDER", help="where everything is kept (default: suites/benchmarks)")
-    add("--dry-run", action="store_true", help="check everything and print calls, tokens, price")
-    add(
-        "--keep-going",
-        action="store_true",
-        help="continue even if a candidate's first answers show that none can be used",
-    )
-    add("--retry-unscored", action="store_true", help="ask again for every answer without a score")
-    add("--no-preflight", action="store_true", help="do not ask each model one short question first")
-    add("--quiet", action="store_true", help="no progress line")
+    add_flags(parser, "--dry-run", "--keep-going", "--retry-unscored", "--no-preflight", "--quiet")
     _add_board_arguments(parser)
 
 
@@ -79,18 +52,12 @@ def add_leaderboard_arguments(parser: argparse.ArgumentParser) -> None:
     add("--candidates", metavar="NAME[,NAME...]", help="only these")
     add("--benchmarks", metavar="NAME[,NAME...]", help="only these")
     add("--output", metavar="PAGES", help="where to write the pages (default: FOLDER/leaderboard)")
-    add(
-        "--answerable",
-        action="append",
-        default=[],
-        metavar="NAME=RUN",
-        help="keep and show which gold answers can be reached, from the run of a study that asked",
-    )
+    add("--answerable", action="append", default=[], metavar="NAME=RUN",
+        help="keep and show which gold answers can be reached, from the run of a study that asked")  # fmt: skip
     _add_board_arguments(parser)
 
 
 def _add_board_arguments(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument(
         "--texts", action="store_true", default=None,
@@ -100,10 +67,10 @@ def _add_board_arguments(parser: argparse.ArgumentParser) -> None:
         "--hide-texts", action="store_false", dest="texts", default=None,
         help="show the texts and ids of no data, public or not",
     )  # fmt: skip
+    add = parser.add_argument
     add("--leave-out-decided", action="store_true", help="leave out items on which a trivial answer is right")
-    add("--resamples", type=int, default=2000, metavar="N", help="of the intervals (2000)")
-    add("--seed", type=int, default=0, metavar="N", help="of the intervals (0)")
-    add("--json", action="store_true", help="print the leaderboard as JSON")
+    add_draws(parser, resamples=2000, seed=0, of="2000 and 0")
+    add_json(parser)
     add("--csv", action="store_true", help="print the standings as CSV")
 
 
@@ -167,7 +134,7 @@ def _show(results: Results, folder: Path, options: argparse.Namespace) -> None:
     )
     page = write_leaderboard(board, folder, texts=options.texts)
     if options.json:
-        print(json.dumps(board_json(board), indent=1, ensure_ascii=False, allow_nan=False))
+        print_json(board_json(board))
     elif options.csv:
         print(standings_csv(board), end="")
     else:

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 from medjury.foundation.errors import MedjuryError
 
@@ -24,6 +24,63 @@ def complete_options(parser: argparse.ArgumentParser) -> None:
         for variable, name in VARIABLES.items():
             if f"--{name}" in command._option_string_actions:
                 command.set_defaults(**{name: stated(variable)})
+
+
+# Switches that several commands have, each with what it does.
+_FLAGS = {
+    "--allow-unvalidated": "also with a jury that failed its gate",
+    "--dry-run": "check everything and print calls, tokens, price",
+    "--keep-going": "continue even if the first answers cannot be used, or a model is unavailable",
+    "--no-preflight": "do not ask each model one short question before the first case",
+    "--quiet": "no progress line",
+    "--retry-unscored": "ask again for all that is unscored, not only after transient failures",
+    "--skip-bad-cases": "go on without rows that cannot be read",
+}
+
+
+def add_flags(parser: argparse.ArgumentParser, *names: str) -> None:
+    for name in names:
+        parser.add_argument(name, action="store_true", help=_FLAGS[name])
+
+
+def add_draws(
+    parser: argparse.ArgumentParser,
+    *,
+    resamples: int | None = None,
+    seed: int | None = None,
+    of: str = "default: the run's, else 2,000 and 0",
+) -> None:
+    """How intervals are drawn; `of` says what holds where nobody states it."""
+    parser.add_argument(
+        "--resamples", type=int, default=resamples, metavar="N", help=f"bootstrap resamples ({of})"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=seed, metavar="N", help=f"seed of all that is drawn ({of})"
+    )
+
+
+def add_signers(
+    parser: argparse.ArgumentParser, words: str = "refuse it unless one of these keys signed it"
+) -> None:
+    parser.add_argument("--signers", "--key", metavar="FILE", help=words)
+
+
+def tell(options: argparse.Namespace, text: str, content: object) -> None:
+    """What was found: in words for a reader, and as JSON where a program asks."""
+    print(text, file=for_reader(options))
+    if options.json:
+        print_json(content)
+
+
+def show(options: argparse.Namespace, found: Shown) -> None:
+    """A result as JSON or in words."""
+    print(found.to_json() if options.json else found.text())
+
+
+class Shown(Protocol):
+    def to_json(self) -> str: ...
+
+    def text(self) -> str: ...
 
 
 def add_overrides(parser: argparse.ArgumentParser) -> None:

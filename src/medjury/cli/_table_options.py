@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from medjury.cli._options import add_draws, add_json
 from medjury.cli._screen import Paragraphs
 from medjury.foundation.errors import MedjuryError
 
@@ -32,19 +33,20 @@ def add_table_options(parser: argparse.ArgumentParser, *, name: str = "ratings",
     parser.epilog = about + RATINGS_HELP
     add = parser.add_argument
     add(name, metavar=name.upper(), help="run folder, store, file or mapping")
-    _add_names(
-        parser, "--reference", "R[,R2...]", "whose scores are the yardstick (default: the study's reference)"
-    )
-    _add_names(
-        parser, "--raters", "R[,R2...]", "who is compared with it (default: judges, juries and metrics)"
-    )
-    _add_names(parser, "--dimensions", "D[,D2...]", "only these dimensions")
+    for option, metavar, words in (
+        ("--reference", "R[,R2...]", "whose scores are the yardstick (default: the study's reference)"),
+        ("--raters", "R[,R2...]", "who is compared with it (default: judges, juries and metrics)"),
+        ("--dimensions", "D[,D2...]", "only these dimensions"),
+    ):
+        add(option, metavar=metavar, type=names, help=words)
+        if option in _EARLIER:
+            add(*_EARLIER[option], dest=option[2:], type=names, help=argparse.SUPPRESS)
     add("--scale", nargs=2, type=float, metavar=("LOW", "HIGH"), help="whole grades from lowest to highest")
     add(
         "--grades",
         metavar="G,G2...",
         type=numbers,
-        help="every grade, where they are not consecutive whole numbers",
+        help="every grade, where they are not whole numbers in a row",
     )
     add("--instrument", metavar="NAME", help="a built-in instrument or your .yaml file: scales, composites")
     add("--mapping", metavar="FILE", help="how a file with other columns is read (.yaml)")
@@ -53,9 +55,8 @@ def add_table_options(parser: argparse.ArgumentParser, *, name: str = "ratings",
     add("--repeats", choices=("mean", "median"), help="how a rater's repeats become one score (mean)")
     add("--run", metavar="RUN[,RUN2...]", type=names, help="which run of a store")
     add("--confidence", type=float, default=0.95, help="of the intervals (0.95)")
-    add("--resamples", metavar="N", type=int, help="bootstrap resamples (default: the run's, else 2,000)")
-    add("--seed", metavar="N", type=int, help="seed of folds and resamples (default: the run's, else 0)")
-    add("--json", action="store_true", help="print JSON instead of tables")
+    add_draws(parser)
+    add_json(parser)
 
 
 def table_from(options: argparse.Namespace, *, name: str = "ratings", **others: Any) -> RatingTable:
@@ -83,14 +84,8 @@ def table_from(options: argparse.Namespace, *, name: str = "ratings", **others: 
 
 def shared(options: argparse.Namespace) -> dict[str, Any]:
     """The keyword arguments that every analysis takes."""
-    return {
-        "raters": options.raters,
-        "reference": options.reference,
-        "dimensions": options.dimensions,
-        "confidence": options.confidence,
-        "resamples": options.resamples,
-        "seed": options.seed,
-    }
+    taken = ("raters", "reference", "dimensions", "confidence", "resamples", "seed")
+    return {name: getattr(options, name) for name in taken}
 
 
 def show_notes(notes: Iterable[str]) -> None:
@@ -112,9 +107,3 @@ def numbers(text: str) -> tuple[float, ...]:
         return tuple(float(number) for number in text.split(","))
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not a list of numbers such as 0,0.5,1") from None
-
-
-def _add_names(parser: argparse.ArgumentParser, option: str, metavar: str, words: str) -> None:
-    parser.add_argument(option, metavar=metavar, type=names, help=words)
-    if option in _EARLIER:
-        parser.add_argument(*_EARLIER[option], dest=option[2:], type=names, help=argparse.SUPPRESS)

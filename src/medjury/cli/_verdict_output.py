@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from medjury.cli._options import add_draws, add_json
 from medjury.cli._screen import Paragraphs
 
 if TYPE_CHECKING:
@@ -27,15 +28,14 @@ def add_verdict_options(parser: argparse.ArgumentParser, about: str = "") -> Non
     parser.formatter_class = Paragraphs
     parser.epilog = about + EXIT_HELP
     add = parser.add_argument
-    add("--json", action="store_true", help="print JSON instead of text")
+    add_json(parser)
     add(
         "--all",
         action="store_true",
         help="every reason in words, however many dimensions and raters there are",
     )
     add("--junit", metavar="FILE", help="also write the rules as JUnit XML")
-    add("--resamples", metavar="N", type=int, help="bootstrap resamples (default: the run's, else 2,000)")
-    add("--seed", metavar="N", type=int, help="seed of the resamples (default: the run's, else 0)")
+    add_draws(parser)
 
 
 def show_verdict(found: Validation, options: argparse.Namespace) -> int:

@@ -36,21 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--consensus", choices=("mean", "median", "majority", "adjudicated"),
         help="how several references become one (default: the run's, else mean)")  # fmt: skip
     add("--adjudicator", metavar="RATER", help="whose word settles an adjudicated consensus")
-    add(
-        "--panel",
-        metavar="RATER",
-        help="a second panel: win rates and severe errors against it (default: the run's)",
-    )
+    add("--panel", metavar="RATER", help="a second panel: win rates and severe errors against it (the run's)")
     add("--severe", metavar="D[,D2...]", type=names,
         help="count severe errors on these dimensions (default: those of a run folder's rules)")  # fmt: skip
     add("--threshold", type=float,
         help="the reference sees danger at this score or less, low being bad (default: by the scale)")  # fmt: skip
     add("--gap", type=float, help="and the rater scores this much higher or more (default: by the scale)")
-    add(
-        "--margin",
-        type=float,
-        help="of non-inferiority to the references' own agreement (default: the run's)",
-    )
+    add("--margin", type=float, help="of non-inferiority to the references' own agreement (the run's)")
     add("--pairs", action="store_true", help="instead: weighted kappa and Spearman's rho of every two raters")
     add("--all", action="store_true", help="every rater, reference and statistic")
     add("--statistics", metavar="S[,S2...]", type=names, help="only these statistics")

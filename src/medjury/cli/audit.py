@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._options import assigned, column_of_two, cut_columns, one_each
+from medjury.cli._options import assigned, column_of_two, cut_columns, one_each, show
 from medjury.cli._table_options import add_table_options, names, shared, show_notes, table_from
 
 _ABOUT = """
@@ -34,9 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the maker of each judge; this and the options like it may be repeated")  # fmt: skip
     add("--system-vendor", action="append", metavar="SYSTEM=VENDOR[,S2=V2...]",
         help='the maker of each answering system; "none" where it has none')  # fmt: skip
-    add(
-        "--own-model", action="append", metavar="JUDGE=SYSTEM", help="a system that is the judge's very model"
-    )
+    add("--own-model", action="append", metavar="JUDGE=SYSTEM", help="a system that is the judge's own model")
     add("--within-systems", action="store_true", help="text: compare answers of the same system only")
     add("--group", action="append", metavar="COLUMN[=CUT,CUT]",
         help="groups: a column of the ratings or the cases, a number cut into bands (age=18,65)")  # fmt: skip
@@ -57,11 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="instead: does a judge name the problem that a clinician names?",
     )
-    add(
-        "--reason-pairs",
-        metavar="FILE.jsonl",
-        help="reasons: write the pairs that a judge must compare, as cases with what was written of patients",
-    )
+    add("--reason-pairs", metavar="FILE.jsonl",
+        help="reasons: write the pairs that a judge must compare, as cases with patients' texts")  # fmt: skip
     add("--matched", metavar="RATINGS",
         help="reasons: a judge's 0 or 1 on these pairs, and clinicians' on a random sample of them")  # fmt: skip
     add("--injection", action="store_true",
@@ -83,11 +78,9 @@ def run(options: argparse.Namespace) -> int:
         print(made.to_json() if options.json else made.text(everything=True))
         return 0
     if options.corpus:
-        features = (
-            None if options.cases is None else audits.case_features(read_cases(options.cases), notes=True)[0]
-        )
-        described = audits.corpus(table_from(options), features)
-        print(described.to_json() if options.json else described.text())
+        read = None if options.cases is None else read_cases(options.cases)
+        features = None if read is None else audits.case_features(read, notes=True)[0]
+        show(options, audits.corpus(table_from(options), features))
         return 0
     if options.reasons or options.reason_pairs or options.matched:
         reasons = audits.reason_overlap(table_from(options), matched=options.matched, **shared(options))

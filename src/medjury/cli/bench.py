@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from medjury.cli import _bench_judges, _bench_run
+from medjury.cli._options import add_json
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import counted
 from medjury.suites import (
@@ -31,33 +32,22 @@ from medjury.suites import (
 
 
 def _add_new_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="lower-case letters, digits and _")
-    parser.add_argument(
-        "--data", required=True, metavar="TABLE", help="a .csv, .xlsx, .jsonl or .parquet file"
-    )
-    parser.add_argument(
-        "--to", default=".", metavar="FOLDER", help="where NAME.yaml is written (default: here)"
-    )
-    parser.add_argument("--id", metavar="COLUMN", help="what names an item; @row for the number of the row")
-    parser.add_argument(
-        "--input", action="append", default=[], metavar="COLUMN", help="what is shown; repeatable"
-    )
-    parser.add_argument("--gold", metavar="COLUMN", help="the right answer")
-    parser.add_argument(
-        "--choices", nargs="+", default=[], metavar="COLUMN", help="the answers to choose from"
-    )
-    parser.add_argument("--patient", metavar="COLUMN", help="which items are of one patient")
-    parser.add_argument("--prompt", metavar="TEXT", help="the question, with {name} for every input")
-    parser.add_argument(
-        "--metric", action="append", default=[], metavar="NAME", help="how answers are marked"
-    )
-    parser.add_argument("--instrument", default="", metavar="NAME", help="what the jury grades by")
-    parser.add_argument("--scale", metavar="LOW-HIGH", help="a scale of your own for the jury, such as 0-10")
-    parser.add_argument(
-        "--lower-is-better", action="store_true", help="the low end of --scale is the good one"
-    )
-    parser.add_argument("--category", metavar="NAME", help="its place in `medjury bench tasks`")
-    parser.add_argument("--subcategory", metavar="NAME")
+    add = parser.add_argument
+    add("name", metavar="NAME", help="lower-case letters, digits and _")
+    add("--data", required=True, metavar="TABLE", help="a .csv, .xlsx, .jsonl or .parquet file")
+    add("--to", default=".", metavar="FOLDER", help="where NAME.yaml is written (default: here)")
+    add("--id", metavar="COLUMN", help="what names an item; @row for the number of the row")
+    add("--input", action="append", default=[], metavar="COLUMN", help="what is shown; repeatable")
+    add("--gold", metavar="COLUMN", help="the right answer")
+    add("--choices", nargs="+", default=[], metavar="COLUMN", help="the answers to choose from")
+    add("--patient", metavar="COLUMN", help="which items are of one patient")
+    add("--prompt", metavar="TEXT", help="the question, with {name} for every input")
+    add("--metric", action="append", default=[], metavar="NAME", help="how answers are marked")
+    add("--instrument", default="", metavar="NAME", help="what the jury grades by")
+    add("--scale", metavar="LOW-HIGH", help="a scale of your own for the jury, such as 0-10")
+    add("--lower-is-better", action="store_true", help="the low end of --scale is the good one")
+    add("--category", metavar="NAME", help="its place in `medjury bench tasks`")
+    add("--subcategory", metavar="NAME")
 
 
 def _new(options: argparse.Namespace) -> int:
@@ -112,34 +102,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     tasks = actions.add_parser("tasks", help="the taxonomy of clinical tasks, or what benchmarks cover of it")
     tasks.add_argument("--covered", nargs="*", metavar="NAME", help="what these benchmarks (or all) cover")
     check = actions.add_parser("check", help="read a benchmark's data and name every row that cannot be used")
-    check.add_argument(
-        "name", nargs="?", metavar="NAME", help="a benchmark, or the path of your own .yaml file"
-    )
-    check.add_argument(
-        "--data", metavar="PATH", help="its file or folder; without it the made-up sample is read"
-    )
-    check.add_argument("--all", action="store_true", help="every built-in benchmark on its sample")
+    add, words = check.add_argument, "a benchmark, or the path of your own .yaml file"
+    add("name", nargs="?", metavar="NAME", help=words)
+    add("--data", metavar="PATH", help="its file or folder; without it the made-up sample is read")
+    add("--all", action="store_true", help="every built-in benchmark on its sample")
+    add_json(listing, tasks, check)
     fetch = actions.add_parser(
         "fetch", help="download a public benchmark's files; shows licence and checksum"
     )
-    fetch.add_argument("name", metavar="NAME", help="a benchmark, or the path of your own .yaml file")
-    fetch.add_argument("--to", metavar="FOLDER", help="where to put them (default: benchmark-data/NAME)")
-    fetch.add_argument("--yes", action="store_true", help="do not ask")
-    fetch.add_argument(
-        "--most-mb", type=int, default=500, metavar="N", help="refuse larger files (default: 500)"
-    )
-    for each in (listing, tasks, check):
-        each.add_argument("--json", action="store_true", help="as JSON")
-    _bench_judges.add_judges_arguments(
-        actions.add_parser("judges", help="real judges on public data, beside clinicians")
-    )
-    _add_new_arguments(actions.add_parser("new", help="your own benchmark from a table, in one command"))
-    _bench_run.add_run_arguments(
-        actions.add_parser("run", help="ask candidates, mark and judge their answers, write the leaderboard")
-    )
-    _bench_run.add_leaderboard_arguments(
-        actions.add_parser("leaderboard", help="write the leaderboard of a run again, whole or of some")
-    )
+    add = fetch.add_argument
+    add("name", metavar="NAME", help=words)
+    add("--to", metavar="FOLDER", help="where to put them (default: benchmark-data/NAME)")
+    add("--yes", action="store_true", help="do not ask")
+    add("--most-mb", type=int, default=500, metavar="N", help="refuse larger files (default: 500)")
+    for name, about, add_own in (
+        ("judges", "real judges on public data, beside clinicians", _bench_judges.add_judges_arguments),
+        ("new", "your own benchmark from a table, in one command", _add_new_arguments),
+        ("run", "ask candidates, mark and judge their answers, write the leaderboard",
+         _bench_run.add_run_arguments),
+        ("leaderboard", "write the leaderboard of a run again, whole or of some",
+         _bench_run.add_leaderboard_arguments),
+    ):  # fmt: skip
+        add_own(actions.add_parser(name, help=about))
 
 
 def run(options: argparse.Namespace) -> int:
@@ -171,12 +155,11 @@ def _list(options: argparse.Namespace) -> int:
 def _tasks(options: argparse.Namespace) -> int:
     if options.covered is not None:
         found = coverage([load_benchmark(name) for name in options.covered] or library())
-        print(json.dumps(found.to_json(), indent=2, ensure_ascii=False) if options.json else found.text())
+        text, content = found.text(), found.to_json()
     else:
         taxonomy = read_taxonomy()
-        print(
-            json.dumps(taxonomy.to_json(), indent=2, ensure_ascii=False) if options.json else taxonomy.text()
-        )
+        text, content = taxonomy.text(), taxonomy.to_json()
+    print(json.dumps(content, indent=2, ensure_ascii=False) if options.json else text)
     return 0
 
 
@@ -187,15 +170,10 @@ def _check(options: argparse.Namespace) -> int:
     found = [(each.name, check_data(each, options.data or sample_file(each))) for each in benchmarks]
     if options.json:
         objects = [
-            {
-                "name": name,
-                "items": check.items,
-                "problems": list(check.problems),
-                "read": list(check.read),
-                "not_read": list(check.unread),
-            }
+            {"name": name, "items": check.items, "problems": list(check.problems), "read": list(check.read),
+             "not_read": list(check.unread)}
             for name, check in found
-        ]
+        ]  # fmt: skip
         print(json.dumps(objects if options.all else objects[0], indent=2, ensure_ascii=False))
     else:
         print("\n".join(_checked(name, check) for name, check in found))
@@ -218,12 +196,8 @@ def _fetch(options: argparse.Namespace) -> int:
             raise MedjuryError(
                 "nothing was downloaded: there is no terminal to ask at; agree to the licence with --yes"
             )
-        if (
-            input("Do you accept the licence, and do you want to download these files? [y/N] ")
-            .strip()
-            .lower()
-            != "y"
-        ):
+        said = input("Do you accept the licence, and do you want to download these files? [y/N] ")
+        if said.strip().lower() != "y":
             print("nothing was downloaded")
             return 0
     folder = Path(options.to or Path("benchmark-data") / benchmark.name)

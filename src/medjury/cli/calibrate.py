@@ -8,7 +8,7 @@ import argparse
 from collections.abc import Sequence
 
 from medjury.cli._main import EXIT_INCOMPLETE
-from medjury.cli._options import cut_columns
+from medjury.cli._options import cut_columns, show
 from medjury.cli._table_options import add_table_options, names, shared, show_notes, table_from
 from medjury.foundation.errors import MedjuryError
 
@@ -59,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
         found = against_panel(table, second_panel=options.panel, **shared(options))
         if options.json:
             show_notes(found.warnings)
-        print(found.to_json() if options.json else found.text())
+        show(options, found)
         return 0 if found.rows else EXIT_INCOMPLETE
     if options.action == "apply":
         saved = calibration.load_calibrations(options.calibration)
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
             dimensions=options.dimensions,
             with_jury=options.jury is not None,
         ).save(options.out, with_originals=options.with_originals)
-        print(applied.to_json() if options.json else applied.text())
+        show(options, applied)
         return 0
     if options.action == "report" and options.calibration is not None:
         saved = calibration.load_calibrations(options.calibration)
@@ -78,8 +78,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         study = calibration.calibrate(table, **shared(options), method=options.method, folds=options.folds)
     if options.action == "fit":
-        file = calibration.save_calibrations(study, options.out)
-        print(file.to_json() if options.json else file.text())
+        show(options, calibration.save_calibrations(study, options.out))
     else:
         text = study.text if options.all else study.short_text
         print(study.to_json(curves=options.curves) if options.json else text())
@@ -90,14 +89,8 @@ def add_estimate_arguments(parser: argparse.ArgumentParser) -> None:
     add_table_options(parser)
     add = parser.add_argument
     add("--by-system", action="store_true", help="a mean for every system, beside the mean of all")
-    add(
-        "--difference",
-        metavar="A,B",
-        type=_pair,
-        action="append",
-        default=[],
-        help="mean of A − mean of B; may be repeated",
-    )
+    add("--difference", metavar="A,B", type=_pair, action="append", default=[],
+        help="mean of A − mean of B; may be repeated")  # fmt: skip
     add("--dangerous-at", type=float, metavar="SCORE",
         help="estimate the share of dangerous answers instead: those of this score or worse")  # fmt: skip
     add("--target", metavar="FILE",
@@ -107,11 +100,8 @@ def add_estimate_arguments(parser: argparse.ArgumentParser) -> None:
         "repeated. Intervals hold for all levels together")  # fmt: skip
     add("--plan-labels", type=int, metavar="N",
         help="with --dangerous-at: how to divide the next N labels by the jury's verdict")  # fmt: skip
-    add(
-        "--labels-random",
-        action="store_true",
-        help="you assert that the labelled cases are a random draw; without it the result warns",
-    )
+    add("--labels-random", action="store_true",
+        help="you assert that the labelled cases are a random draw; without it the result warns")  # fmt: skip
 
 
 def run_estimate(options: argparse.Namespace) -> int:
@@ -134,7 +124,7 @@ def run_estimate(options: argparse.Namespace) -> int:
         differences=options.difference,
         labels_random=options.labels_random,
     )
-    print(found.to_json() if options.json else found.text())
+    show(options, found)
     return EXIT_INCOMPLETE if found.refused else 0
 
 
@@ -186,46 +176,26 @@ def add_triage_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_triage(options: argparse.Namespace) -> int:
-    from medjury.analysis.calibration import (
-        apply_triage,
-        check_ending,
-        load_triage,
-        routine_disagreement,
-        save_triage,
-        stored_triage,
-        triage,
-        write_frame,
-    )
+    from medjury.analysis import calibration
 
     if options.out is not None:
-        check_ending(options.out, [".csv"], "the order")
+        calibration.check_ending(options.out, [".csv"], "the order")
     if options.rule is not None:
-        applied = apply_triage(table_from(options), load_triage(options.rule), dimensions=options.dimensions)
+        rule = calibration.load_triage(options.rule)
+        applied = calibration.apply_triage(table_from(options), rule, dimensions=options.dimensions)
         if options.out is not None:
-            write_frame(applied.frame(), options.out)
+            calibration.write_frame(applied.frame(), options.out)
         print(applied.to_json() if options.json else applied.text(options.top))
         return 0
     given = {**shared(options), "high_is_dangerous": options.high_is_dangerous}
     if options.routine is not None:
-        curve = routine_disagreement(table_from(options), routine=options.routine, **given)
-        print(curve.to_json() if options.json else curve.text())
+        show(options, calibration.routine_disagreement(table_from(options), routine=options.routine, **given))
         return 0
-    found = triage(
-        table_from(options),
-        **given,
-        threshold=options.threshold,
-        gap=options.gap,
-        boundary=options.boundary,
-        level=options.level,
-        catch=options.catch,
-        decide_at=options.decide_at,
-        decide=options.decide,
-        error=options.error,
-        folds=options.folds,
-    )
+    own = ("threshold", "gap", "boundary", "level", "catch", "decide_at", "decide", "error", "folds")
+    found = calibration.triage(table_from(options), **given, **{name: getattr(options, name) for name in own})
     if options.out is not None:
-        write_frame(found.frame(), options.out)
+        calibration.write_frame(found.frame(), options.out)
     if options.save_rule is not None:
-        save_triage(stored_triage(found), options.save_rule)
+        calibration.save_triage(calibration.stored_triage(found), options.save_rule)
     print(found.to_json() if options.json else found.text(options.top))
     return 0

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any, TextIO, get_args
 
-from medjury.cli._options import add_case_options, add_json, for_reader, mapping_of, print_json
+from medjury.cli._options import add_case_options, add_flags, add_json, for_reader, mapping_of, print_json
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import (
     NO_PROMISE,
@@ -34,15 +34,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check = actions.add_parser("check", help="read every case, count what is there, report bad rows")
     add_case_options(check)
     add_json(check)
-    check.add_argument(
+    add = check.add_argument
+    add(
         "--unit",
         choices=get_args(Unit),
         help="what is judged of each conversation, as `unit` in a study says it",
     )
-    check.add_argument("--all", action="store_true", help="list up to a thousand problems, not the first few")
-    check.add_argument(
-        "--marks", metavar="RUN", help="marks of the cases' criteria (a run folder, a store or a file)"
-    )
+    add("--all", action="store_true", help="list up to a thousand problems, not the first few")
+    add("--marks", metavar="RUN", help="marks of the cases' criteria (a run folder, a store or a file)")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -96,37 +95,21 @@ def _check_criteria(options: argparse.Namespace, reader: CaseReader, stream: Tex
 
 def add_redact_arguments(parser: argparse.ArgumentParser) -> None:
     add_case_options(parser)
-    parser.add_argument("--out", metavar="FILE", help="write the redacted cases here, as JSON Lines")
-    parser.add_argument(
-        "--preview",
-        type=int,
-        metavar="N",
-        help="show what would be replaced in the first N cases; prints clinical text to this screen",
-    )
-    parser.add_argument(
-        "--settings", metavar="FILE", help="YAML file with redaction settings; a study file will do"
-    )
-    parser.add_argument("--names", metavar="FILE", help="file with one name on a line")
-    parser.add_argument(
-        "--pattern",
-        action="append",
-        default=[],
-        metavar="KIND=REGEX",
-        help="the site's own identifiers, such as 'MRN=\\bH\\d{7}\\b'; may be repeated",
-    )
-    parser.add_argument(
-        "--keep", action="append", default=[], metavar="KIND", help="a kind to leave, such as DATE"
-    )
-    parser.add_argument(
-        "--metadata", action="append", default=[], metavar="NAME", help="a metadata field to redact"
-    )
-    parser.add_argument(
-        "--region", action="append", default=[], metavar="CODE", help="country of phone numbers: GB"
-    )
-    parser.add_argument(
-        "--no-presidio", action="store_true", help="use only built-in patterns and your own lists"
-    )
-    parser.add_argument("--skip-bad-cases", action="store_true", help="leave out rows that cannot be used")
+    add = parser.add_argument
+    add("--out", metavar="FILE", help="write the redacted cases here, as JSON Lines")
+    add("--preview", type=int, metavar="N",
+        help="show what would be replaced in the first N cases; prints clinical text to this screen")  # fmt: skip
+    add("--settings", metavar="FILE", help="YAML file with redaction settings; a study file will do")
+    add("--names", metavar="FILE", help="file with one name on a line")
+    for name, metavar, words in (
+        ("--pattern", "KIND=REGEX", "the site's own identifiers, such as 'MRN=\\bH\\d{7}\\b'"),
+        ("--keep", "KIND", "a kind to leave, such as DATE"),
+        ("--metadata", "NAME", "a metadata field to redact"),
+        ("--region", "CODE", "country of phone numbers: GB"),
+    ):
+        add(name, action="append", default=[], metavar=metavar, help=f"{words}; may be repeated")
+    add("--no-presidio", action="store_true", help="use only built-in patterns and your own lists")
+    add_flags(parser, "--skip-bad-cases")
 
 
 def run_redact(options: argparse.Namespace) -> int:

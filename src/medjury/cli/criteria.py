@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from medjury.cli._options import add_draws, add_json, show
 from medjury.cli._screen import Paragraphs
 from medjury.cli._table_options import names, show_notes
 
@@ -32,9 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--answers", action="store_true", help="every answer, not the systems")
     add("--tags", action="store_true", help="by tag too (axis, theme)")
     add("--confidence", type=float, default=0.95, help="of the intervals (0.95)")
-    add("--resamples", metavar="N", type=int, help="bootstrap resamples (default: the run's, else 2,000)")
-    add("--seed", metavar="N", type=int, help="seed of the resamples (default: the run's, else 0)")
-    add("--json", action="store_true", help="print JSON instead of tables: all tags")
+    add_draws(scores)
+    add_json(scores)
     draft = actions.add_parser("draft", help="let a model propose criteria, for clinicians to accept")
     draft.add_argument("study", help="a study file with `criteria_drafting:` and a file for `criteria`")
 
@@ -56,5 +56,5 @@ def run(options: argparse.Namespace) -> int:
     show_notes((*table.notes, *(found.warnings if options.json else ())))
     found = found if options.tags or options.json else found.over_all()
     shown = found.of_answers() if options.answers else found
-    print(shown.to_json() if options.json else shown.text())
+    show(options, shown)
     return 0

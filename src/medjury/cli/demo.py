@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from medjury.cli._main import EXIT_INTERRUPTED, say
+from medjury.cli._options import add_flags
 from medjury.cli.run import name_pages, run_file
 from medjury.store.runs import files
 
@@ -13,11 +14,10 @@ LIVE_SECONDS = 180.0  # a busy machine can take many times the minute that is st
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--folder", default="demo", help="where to put the studies and their runs (default: demo)"
-    )
-    parser.add_argument("--no-live", action="store_true", help="only the recorded jury, which takes seconds")
-    parser.add_argument("--quiet", action="store_true", help="no progress line")
+    add = parser.add_argument
+    add("--folder", default="demo", help="where to put the studies and their runs (default: demo)")
+    add("--no-live", action="store_true", help="only the recorded jury, which takes seconds")
+    add_flags(parser, "--quiet")
 
 
 def run(options: argparse.Namespace) -> int:

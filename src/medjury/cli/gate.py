@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from medjury.cli._options import add_signers
 from medjury.cli._table_options import names
 from medjury.cli._verdict_output import add_verdict_options, show_verdict
 
@@ -13,21 +14,13 @@ The rules, the numbers and the words are those of the first screen of the run's 
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", metavar="RUN", help="the run folder")
-    parser.add_argument(
-        "--raters", "--rater", metavar="R[,R2...]", type=names,
-        help="judge each of these (default: every jury of the study, or its judges where it has none)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--passport", metavar="FILE",
-        help="refuse (exit status 6) a run that another jury than that of this passport judged",
-    )  # fmt: skip
-    parser.add_argument(
-        "--signers",
-        "--key",
-        metavar="FILE",
-        help="with --passport: refuse one that none of these keys signed",
-    )
+    add = parser.add_argument
+    add("folder", metavar="RUN", help="the run folder")
+    add("--raters", "--rater", metavar="R[,R2...]", type=names,
+        help="judge each of these (default: every jury of the study, or its judges where it has none)")  # fmt: skip
+    add("--passport", metavar="FILE",
+        help="refuse (exit status 6) a run that another jury than that of this passport judged")  # fmt: skip
+    add_signers(parser, "with --passport: refuse one that none of these keys signed")
     add_verdict_options(parser, _ABOUT)
 
 

@@ -6,50 +6,43 @@ import argparse
 from importlib import resources
 from pathlib import Path
 
-from medjury.cli._main import say
-from medjury.cli._options import add_json, for_reader, print_json
+from medjury.cli._options import add_json, tell
 from medjury.foundation.errors import MedjuryError
 from medjury.studies import Recipe
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "file", nargs="?", metavar="FILE", help="where to write (default: study.yaml); with --recipe a folder"
     )
-    parser.add_argument("--force", action="store_true", help="replace the file if it exists")
-    parser.add_argument(
+    add("--force", action="store_true", help="replace the file if it exists")
+    add(
         "--recipe",
         metavar="NAME",
         help="write a whole study that runs offline in seconds (default folder: NAME)",
     )
     add_json(parser)
-    parser.add_argument("--list-recipes", action="store_true", help="list the recipes")
+    add("--list-recipes", action="store_true", help="list the recipes")
 
 
 def run(options: argparse.Namespace) -> int:
     if options.list_recipes:
-        print(Recipe.listing(), file=for_reader(options))
-        if options.json:
-            print_json([{"name": each.name, "summary": each.summary} for each in Recipe.all()])
+        tell(
+            options, Recipe.listing(), [{"name": each.name, "summary": each.summary} for each in Recipe.all()]
+        )
         return 0
     if options.recipe is not None:
         study = Recipe.named(options.recipe).write(options.file or options.recipe)
-        say(
-            f"Wrote {study.parent}. Read {study.parent / 'README.md'}, then: medjury run {study}",
-            for_reader(options),
-        )
-        return _written(study, options)
+        words = f"Wrote {study.parent}. Read {study.parent / 'README.md'}, then: medjury run {study}"
+        tell(options, words, {"study": str(study)})
+        return 0
     file = Path(options.file or "study.yaml")
     if file.exists() and not options.force:
         raise MedjuryError(f"{file} exists already; give another name, or --force to replace it")
     template = resources.files("medjury.studies").joinpath("template.yaml").read_text(encoding="utf-8")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(template, encoding="utf-8")
-    print(f"Wrote {file}. Edit it, then: medjury run {file} --dry-run", file=for_reader(options))
-    return _written(file, options)
-
-
-def _written(study: Path, options: argparse.Namespace) -> int:
-    if options.json:
-        print_json({"study": str(study)})
+    words = f"Wrote {file}. Edit it, then: medjury run {file} --dry-run"
+    tell(options, words, {"study": str(file)})
     return 0

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from medjury.cli._options import add_json, for_reader, print_json
+from medjury.cli._options import add_json, tell
 from medjury.instruments import (
     Instrument,
     describe_instrument,
@@ -36,11 +36,11 @@ def run(options: argparse.Namespace) -> int:
     if options.action == "list":
         known = [load_instrument(name) for name in list_instruments()]
         longest = max(len(each.name) for each in known)
-        for each in known:
-            line = f"{each.name:{longest}} {each.version:5} {len(each.dimensions):2} rated  {each.title}"
-            print(line, file=for_reader(options))
-        if options.json:
-            print_json([_facts(each) for each in known])
+        lines = [
+            f"{each.name:{longest}} {each.version:5} {len(each.dimensions):2} rated  {each.title}"
+            for each in known
+        ]
+        tell(options, "\n".join(lines), [_facts(each) for each in known])
     elif options.action == "show":
         instrument = load_instrument(options.name)
         schema = json.dumps(output_schema(instrument), indent=2) if options.schema else ""
@@ -48,13 +48,11 @@ def run(options: argparse.Namespace) -> int:
     else:
         instrument = load_instrument(Path(options.file))
         examples = f", {len(instrument.examples)} examples" if instrument.examples else ""
-        print(
+        words = (
             f"{options.file}: good: {instrument.name} {instrument.version}, {len(instrument.inputs)} inputs, "
-            f"{len(instrument.dimensions)} dimensions{examples}",
-            file=for_reader(options),
+            f"{len(instrument.dimensions)} dimensions{examples}"
         )
-        if options.json:
-            print_json(_facts(instrument))
+        tell(options, words, _facts(instrument))
     return 0
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from medjury.cli._options import add_flags, add_json, add_signers, show
+
 _STATUSES = {"complete": 0, "failed": 1, "incomplete": 3, "void": 6}
 
 
@@ -13,29 +15,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "Exit status: 0 complete, 1 failed, 3 incomplete (run again to go on), 6 refused: the passport was "
         "edited or expired, or the jury or an answering model is not the one that was validated; 2 is wrong input."
     )
-    parser.add_argument("cases", metavar="CASES", help="the cases to be judged")
-    parser.add_argument(
-        "--passport", metavar="FILE", required=True, help="written by `medjury passport make`"
-    )
-    parser.add_argument("--out", metavar="OUT", required=True, help="the folder for the results")
-    parser.add_argument(
-        "--outside", choices=("flag", "refuse"), default="flag",
-        help="cases outside what was validated: judge and flag them (default), or refuse them",
-    )  # fmt: skip
-    parser.add_argument(
-        "--override", metavar="FILE", help="YAML: how the judges are reached here (urls, keys, allow_hosts)"
-    )
-    parser.add_argument(
-        "--signers", "--key", metavar="FILE", help="refuse a passport that none of these keys signed"
-    )
-    parser.add_argument(
-        "--allow-unvalidated", action="store_true", help="use a jury that failed its gate, and mark results"
-    )
-    parser.add_argument(
-        "--no-preflight", action="store_true", help="do not ask each model first whether it is available"
-    )
-    parser.add_argument("--quiet", action="store_true", help="no progress line")
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    add = parser.add_argument
+    add("cases", metavar="CASES", help="the cases to be judged")
+    add("--passport", metavar="FILE", required=True, help="written by `medjury passport make`")
+    add("--out", metavar="OUT", required=True, help="the folder for the results")
+    add("--outside", choices=("flag", "refuse"), default="flag",
+        help="cases outside what was validated: judge and flag them (default), or refuse them")  # fmt: skip
+    add("--override", metavar="FILE", help="YAML: how the judges are reached here (urls, keys, allow_hosts)")
+    add_signers(parser, "refuse a passport that none of these keys signed")
+    add_flags(parser, "--allow-unvalidated", "--no-preflight", "--quiet")
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -43,16 +32,16 @@ def run(options: argparse.Namespace) -> int:
     from medjury.in_use.passports import judge_with_passport
 
     with display(quiet=options.quiet or options.json) as shown:
+        how = {
+            name: getattr(options, name) for name in ("outside", "override", "signers", "allow_unvalidated")
+        }
         found = judge_with_passport(
             options.passport,
             options.cases,
             options.out,
-            outside=options.outside,
-            override=options.override,
-            signers=options.signers,
-            allow_unvalidated=options.allow_unvalidated,
             progress=shown,
             preflight=not options.no_preflight,
+            **how,
         )
-    print(found.to_json() if options.json else found.text())
+    show(options, found)
     return _STATUSES[found.status]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from medjury.cli._main import EXIT_USAGE
+from medjury.cli._options import add_json, show
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -13,16 +14,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("file", metavar="FILE", help="a file or folder of any kind")
     add("--write", metavar="MAPPING", help="write the mapping, once the file was read by it (mapping.yaml)")
     add("--as", dest="family", choices=("ratings", "cases"), help="how to read a table that may be both")
-    add(
-        "--map",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        type=_line,
-        help="a line of the mapping that you know, such as item=Request (as often as needed)",
-    )
+    add("--map", metavar="KEY=VALUE", action="append", default=[], type=_line,
+        help="a line of the mapping that you know, such as item=Request (as often as needed)")  # fmt: skip
     add("--scale", nargs=2, type=float, metavar=("LOW", "HIGH"), help="the scale that the grades are on")
-    add("--json", action="store_true", help="print the same as JSON")
+    add_json(parser)
 
 
 def _line(text: str) -> tuple[str, str]:
@@ -41,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
         low, high = options.scale
         stated["scale"] = [int(low), int(high)] if whole else {"from": low, "to": high}
     found = look(options.file, stated, options.family)
-    print(found.to_json() if options.json else found.text())
+    show(options, found)
     if options.write:
         words = write_mapping(found, options.file, options.write)
         if not options.json:

@@ -8,6 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from medjury.cli._options import add_signers
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
@@ -26,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--folder", metavar="FOLDER", help="where answers are kept (default: beside the card, CARD.jury)")
     add("--run", metavar="RUN", help="a run that this jury judged, whose votes may be looked up")
     add("--explanations", action="store_true", help="with the votes the explanations, which may quote cases")
-    add("--signers", "--key", metavar="FILE", help="refuse a card that none of these keys signed")
+    add_signers(parser, "refuse a card that none of these keys signed")
 
 
 def run(options: argparse.Namespace) -> int:

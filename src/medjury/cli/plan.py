@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from medjury.cli._options import add_json, show
 from medjury.cli._table_options import add_table_options, numbers, shared, table_from
 
 if TYPE_CHECKING:
@@ -23,30 +24,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     icc.add_argument("--shares", metavar="P,P2...", type=numbers,
                      help="expected shares of the grades: simulate the coarse scale too")  # fmt: skip
     f1 = kinds.add_parser("f1", help="F1 of a yes-or-no finding")
-    f1.add_argument(
-        "--prevalence", metavar="P", type=float, required=True, help="how often the finding is there"
-    )
-    _add_gate(
-        kinds.add_parser("gate", help="every rule of the gate: the chance to meet it, and the cases it needs")
-    )
-    _add_review(
-        kinds.add_parser("review", help="draw the answers that clinicians read, by stated probabilities")
-    )
-    more = kinds.add_parser(
-        "more", help="which rules of the gate are settled, and how many more ratings it takes"
-    )
+    words = "how often the finding is there"
+    f1.add_argument("--prevalence", metavar="P", type=float, required=True, help=words)
+    words = "every rule of the gate: the chance to meet it, and the cases it needs"
+    _add_gate(kinds.add_parser("gate", help=words))
+    words = "draw the answers that clinicians read, by stated probabilities"
+    _add_review(kinds.add_parser("review", help=words))
+    words = "which rules of the gate are settled, and how many more ratings it takes"
+    more = kinds.add_parser("more", help=words)
     add_table_options(more, about="Look as often as you like: these intervals hold at all looks together.\n")
-    more.add_argument(
-        "--planned", metavar="N", type=int, required=True, help="ratings that the review was planned for"
-    )
-    blinded = kinds.add_parser(
-        "blinded", help="how many answers to re-read blind, where clinicians may have seen the jury's scores"
-    )
+    words = "ratings that the review was planned for"
+    more.add_argument("--planned", metavar="N", type=int, required=True, help=words)
+    words = "how many answers to re-read blind, where clinicians may have seen the jury's scores"
+    blinded = kinds.add_parser("blinded", help=words)
     add_table_options(blinded, about="Two clinicians who do not see the jury's scores re-read the answers.\n")
-    blinded.add_argument(
-        "--anchoring", metavar="A", type=float, default=0.1,
-        help="how much too high the agreement with the jury may be before it must be noticed (0.1)",
-    )  # fmt: skip
+    words = "how much too high the agreement with the jury may be before it must be noticed (0.1)"
+    blinded.add_argument("--anchoring", metavar="A", type=float, default=0.1, help=words)
     blinded.add_argument("--power", metavar="P", type=float, default=0.8, help="the wanted chance (0.8)")
     for each in (kappa, icc, f1):
         add = each.add_argument
@@ -58,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         add("--simulate", metavar="N", type=int, dest="simulations",
             help="search by N simulated studies, not by formula")  # fmt: skip
         add("--seed", metavar="N", type=int, default=0)
-        add("--json", action="store_true", help="print a list of objects")
+    add_json(kappa, icc, f1)
 
 
 def _add_review(parser: argparse.ArgumentParser) -> None:
@@ -69,34 +62,17 @@ def _add_review(parser: argparse.ArgumentParser) -> None:
         "clinicians' ratings, and every analysis that can will weight by it.\n",
     )
     add = parser.add_argument
-    add(
-        "--ratings",
-        dest="count",
-        metavar="N",
-        type=int,
-        required=True,
-        help="answers that clinicians can read",
-    )
-    add(
-        "--by",
-        choices=("influence", "triage", "order", "random"),
+    words = "answers that clinicians can read"
+    add("--ratings", dest="count", metavar="N", type=int, required=True, help=words)
+    add("--by", choices=("influence", "triage", "order", "random"),
         help="what probabilities go with: what an answer adds to the error (influence), the order of triage, what "
-        "a pair adds to the order of the systems (order, for pairs), nothing (random)",
-    )
+        "a pair adds to the order of the systems (order, for pairs), nothing (random)")  # fmt: skip
     add("--whole", choices=("answer", "case", "patient"), default="answer",
         help="what is drawn, with all its answers (answer)")  # fmt: skip
-    add(
-        "--floor",
-        metavar="P",
-        type=float,
-        default=0.25,
-        help="share of plain random drawing in every probability (0.25)",
-    )
-    add(
-        "--none-certain",
-        action="store_true",
-        help="draw dangerous and unscored answers too, instead of reading all",
-    )
+    words = "share of plain random drawing in every probability (0.25)"
+    add("--floor", metavar="P", type=float, default=0.25, help=words)
+    words = "draw dangerous and unscored answers too, instead of reading all"
+    add("--none-certain", action="store_true", help=words)
     add("--out", metavar="FILE", help="write the queue, with every answer's probability, as .csv")
 
 
@@ -112,39 +88,27 @@ def _plan_review(options: argparse.Namespace) -> int:
         from medjury.analysis.ranking import pairs_worth
 
         worth = pairs_worth(table, resamples=options.resamples, seed=options.seed)
-    found = draw_review(
-        table,
-        ratings=options.count,
-        raters=options.raters,
-        dimensions=options.dimensions,
-        by=by,
-        worth=worth,
-        whole=options.whole,
-        floor=options.floor,
-        certain=not options.none_certain,
-        seed=options.seed,
-    )
+    own = {name: getattr(options, name) for name in ("raters", "dimensions", "whole", "floor", "seed")}
+    certain = not options.none_certain
+    found = draw_review(table, ratings=options.count, by=by, worth=worth, certain=certain, **own)
     if options.out is not None:
         write_frame(found.frame(), options.out)
-    print(found.to_json() if options.json else found.text())
+    show(options, found)
     return 0
 
 
 def _plan_more(options: argparse.Namespace) -> int:
     from medjury.validation import settling
 
-    found = settling(table_from(options), planned=options.planned, **shared(options))
-    print(found.to_json() if options.json else found.text())
+    show(options, settling(table_from(options), planned=options.planned, **shared(options)))
     return 0
 
 
 def _plan_blinded(options: argparse.Namespace) -> int:
     from medjury.analysis.agreement import plan_blinded_reread
 
-    found = plan_blinded_reread(
-        table_from(options), anchoring=options.anchoring, power=options.power, **shared(options)
-    )
-    print(found.to_json() if options.json else found.text())
+    asked = {"anchoring": options.anchoring, "power": options.power, **shared(options)}
+    show(options, plan_blinded_reread(table_from(options), **asked))
     return 0
 
 
@@ -169,16 +133,11 @@ def _add_gate(parser: argparse.ArgumentParser) -> None:
     add("--agreement", metavar="K", type=float, help="kappa of the jury with a clinician (0.7)")
     add("--among", metavar="K", type=float, help="kappa of clinicians with one another (0.7)")
     add("--offset", metavar="G", type=float, help="grades by which the jury is kinder on average (0)")
-    add(
-        "--dangerous",
-        metavar="P",
-        type=float,
-        help="share of cases that clinicians call dangerous (by the shares)",
-    )
+    add("--dangerous", metavar="P", type=float, help="share of cases that clinicians call dangerous")
     add("--errors", metavar="P", type=float, help="share of those that the jury scores far too kindly (0)")
     add("--coverage", metavar="P", type=float, help="share of answers that the jury scores (0.99)")
     add("--power", metavar="P", type=float, default=0.8, help="the wanted chance (0.8)")
-    add("--json", action="store_true", help="print JSON instead of text")
+    add_json(parser)
 
 
 def _plan_gate(options: argparse.Namespace) -> int:
@@ -223,6 +182,5 @@ def run(options: argparse.Namespace) -> int:
     taken = ("shares", "weights", "raters", "prevalence", "value", "width", "null", "power", "confidence",
              "simulations", "seed")  # fmt: skip
     asked = {name: getattr(options, name) for name in taken if hasattr(options, name)}
-    found = plan_study(options.statistic, **asked)
-    print(found.to_json() if options.json else found.text())
+    show(options, plan_study(options.statistic, **asked))
     return 0

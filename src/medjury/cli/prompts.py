@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._options import add_json, for_reader, print_json
+from medjury.cli._options import add_json, tell
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -17,24 +17,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--feedback", action="store_true", help="with the feedback on the misses (clinical text)"
     )
     add_json(log)
-    diff = actions.add_parser("diff", help="what changed between two ancestors, or two instruments")
-    diff.add_argument("first", metavar="FIRST", help="a tuning folder, or an instrument (name or file)")
-    diff.add_argument(
-        "second", metavar="SECOND", nargs="?", help="an ancestor's number or hash, or an instrument"
-    )
-    diff.add_argument(
-        "third", metavar="THIRD", nargs="?", help="another ancestor; by default the best is compared"
-    )
+    add = actions.add_parser(
+        "diff", help="what changed between two ancestors, or two instruments"
+    ).add_argument
+    add("first", metavar="FIRST", help="a tuning folder, or an instrument (name or file)")
+    add("second", metavar="SECOND", nargs="?", help="an ancestor's number or hash, or an instrument")
+    add("third", metavar="THIRD", nargs="?", help="another ancestor; by default the best is compared")
 
 
 def run(options: argparse.Namespace) -> int:
     from medjury.tuning import prompt_difference, read_lineage
 
     if options.action == "log":
-        text, content = read_lineage(options.folder, feedback=options.feedback)
-        print(text, file=for_reader(options))
-        if options.json:
-            print_json(content)
+        tell(options, *read_lineage(options.folder, feedback=options.feedback))
     else:
         print(prompt_difference(options.first, options.second, options.third))
     return 0

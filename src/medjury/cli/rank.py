@@ -75,19 +75,14 @@ def run(options: argparse.Namespace) -> int:
         common = {name: each for name, each in shared(options).items() if name != "dimensions"}
         return _show(options, rank_pairs(table, beside=options.beside, **common))
     _refuse_for(options, {"beside": None}, "pairs, and these are single answers")
+    own = ("by", "ties", "missing", "lower_is_better", "alpha", "power", "labels_random")
     found = rank(
         benchmarks if table is None else table,
-        by=options.by,
-        ties=options.ties,
-        missing=options.missing,
         composites=options.composite,
-        lower_is_better=options.lower_is_better,
         calibration=options.calibrate,
         costs=None if options.cost is None else read_costs(options.cost),
-        alpha=options.alpha,
-        power=options.power,
-        labels_random=options.labels_random,
         scale=None if benchmarks is None else options.scale,
+        **{name: getattr(options, name) for name in own},
         **shared(options),
     )
     return _show(options, found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._options import add_json, for_reader, print_json
+from medjury.cli._options import add_json, tell
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,7 +27,5 @@ def run(options: argparse.Namespace) -> int:
     from medjury.studies.inspection import check_recipe
 
     found = check_recipe(options.folder, recipe=options.recipe)
-    print(found.text(), file=for_reader(options))
-    if options.json:
-        print_json(found.content())
+    tell(options, found.text(), found.content())
     return 0 if found.is_sound else EXIT_USAGE

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._main import say
-from medjury.cli._options import add_json, for_reader, print_json
+from medjury.cli._options import add_json, tell
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", help="the run folder whose answers are recorded")
+    add = parser.add_argument
+    add("run", help="the run folder whose answers are recorded")
     add_json(parser)
-    parser.add_argument(
-        "--out", metavar="FILE", required=True, help="the file of answers: NAME.jsonl, or NAME.jsonl.gz"
-    )
-    parser.add_argument(
-        "--study", metavar="FILE", help="the study file, where the run does not say where it is"
-    )
-    parser.add_argument(
+    add("--out", metavar="FILE", required=True, help="the file of answers: NAME.jsonl, or NAME.jsonl.gz")
+    add("--study", metavar="FILE", help="the study file, where the run does not say where it is")
+    add(
         "--replay",
         metavar="FILE",
         help="also write the study file with its models swapped for the recorded ones",
@@ -28,7 +24,5 @@ def run(options: argparse.Namespace) -> int:
     from medjury.studies import record_run
 
     made = record_run(options.run, options.out, study=options.study, replay=options.replay)
-    say(made.text(), for_reader(options))
-    if options.json:
-        print_json(made.content())
+    tell(options, made.text(), made.content())
     return 0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from medjury.cli._options import add_flags, add_json, show
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
@@ -14,22 +16,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "registrations.jsonl beside the study file; the first for the same cases counts. Publish the line "
         "that is printed."
     )
-    parser.add_argument("study", metavar="STUDY", help="the study file")
-    parser.add_argument(
-        "--out", metavar="FOLDER", help="where to write the protocol (default: beside the study file)"
-    )
-    parser.add_argument(
-        "--skip-bad-cases", action="store_true", help="go on without rows that cannot be read"
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="print the file, its hash and its content as JSON"
-    )
+    add = parser.add_argument
+    add("study", metavar="STUDY", help="the study file")
+    add("--out", metavar="FOLDER", help="where to write the protocol (default: beside the study file)")
+    add_flags(parser, "--skip-bad-cases")
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     from medjury.studies import load_study, register_study
 
     study = load_study(options.study, skip_bad_cases=options.skip_bad_cases)
-    found = register_study(study, options.out)
-    print(found.to_json() if options.json else found.text())
+    show(options, register_study(study, options.out))
     return 0

@@ -7,7 +7,7 @@ import argparse
 from dataclasses import asdict
 
 from medjury.cli._main import EXIT_FAILED, say
-from medjury.cli._options import add_json, for_reader, print_json
+from medjury.cli._options import add_draws, add_flags, add_json, for_reader, print_json
 
 _BESIDE = ("board", "governance")
 _CALLED = {"report.html": "Report", "board.html": "Memo for the board", "governance.html": "Governance"}
@@ -29,9 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what a clinician's hour costs, for the cost table")  # fmt: skip
     add("--minutes-per-case", type=float, metavar="MINUTES", dest="clinician_minutes_per_case",
         help="a clinician's time per case, where not measured")  # fmt: skip
-    add("--resamples", type=int, metavar="N", help="bootstrap resamples (default: the run's)")
-    add("--seed", type=int, metavar="N", help="seed of folds and resamples (default: the run's)")
-    add("--quiet", action="store_true", help="no progress bar")
+    add_draws(parser)
+    add_flags(parser, "--quiet")
     add_json(parser)
 
 

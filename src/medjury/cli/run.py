@@ -6,69 +6,36 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from medjury.cli._main import EXIT_FAILED, EXIT_INCOMPLETE, say
-from medjury.cli._options import add_json, add_overrides, for_reader, print_json
+from medjury.cli._options import add_flags, add_json, add_overrides, for_reader, print_json, tell
 from medjury.cli._verdict_output import STATUSES
 from medjury.foundation.errors import MedjuryError
 from medjury.store.runs import files
 
 if TYPE_CHECKING:
+    from medjury.studies import Study
     from medjury.validation import Word
 
 
 def run_file(
-    file: str,
-    *,
-    dry_run: bool = False,
-    skip_bad_cases: bool = False,
-    retry_unscored: bool = False,
-    keep_going: bool = False,
-    preflight: bool = True,
-    wait: bool = True,
-    quiet: bool = False,
-    gate: bool = False,
-    as_json: bool = False,
-    overrides: Sequence[str] = (),
-    cluster: tuple[str, int | None] | None = None,
+    file: str | Study, *, quiet: bool = False, gate: bool = False, as_json: bool = False, **how: Any
 ) -> int:
-    """Run a study file, write its report, say what came of it; the exit status, with `gate` that of the verdict.
-    `cluster` is the address of one and how many workers judge there."""
-    from medjury.studies import danger_note, load_study, run_study
+    """Run a study, write its report, say what came of it; the exit status, with `gate` that of the verdict. `how`
+    are further arguments of `run_study`."""
+    from medjury.studies import Study, danger_note, load_study, run_study
 
-    study = load_study(file, skip_bad_cases=skip_bad_cases, overrides=overrides)
-    stream = sys.stderr if as_json else sys.stdout
-    if dry_run:
-        from medjury.studies import check_study, gate_outlook
-
-        plan = check_study(study, preflight=preflight, cluster=cluster is not None)
-        outlook = gate_outlook(study, plan)
-        say(f"{plan.text()}\n\n{outlook.text()}", stream)
-        if as_json:
-            print_json({**plan.content(), "gate": outlook.to_dicts()})
-        return 0
+    study = file if isinstance(file, Study) else load_study(file)
     for note in danger_note(study):
         say(f"medjury: {note}.", sys.stderr)
     from medjury.cli._display import display
 
-    engine = None
-    if cluster is not None:
-        from medjury.studies import RayCluster
-
-        engine = RayCluster(*cluster)
     with display(quiet=quiet) as shown:
-        result = run_study(
-            study,
-            watch=shown,
-            retry_unscored=retry_unscored,
-            keep_going=keep_going,
-            preflight=preflight,
-            wait=wait,
-            cluster=engine,
-        )
+        result = run_study(study, watch=shown, **how)
         if shown is not None:
             shown.finish(result.progress, result.money, result.currency)
+    stream = sys.stderr if as_json else sys.stdout
     say(result.text(), stream)
     word = print_report(result.folder, quiet=quiet, stream=stream) if result.judged else None
     if as_json:
@@ -131,14 +98,7 @@ def name_pages(pages: Sequence[tuple[str, Path]]) -> None:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("study", help="the study file; `medjury init` writes one")
-    add("--dry-run", action="store_true", help="check everything and print calls, tokens, price")
-    add("--skip-bad-cases", action="store_true", help="go on without rows that cannot be read")
-    add("--retry-unscored", action="store_true",
-        help="ask again for every unscored rating, not only transient failures")  # fmt: skip
-    add("--no-preflight", action="store_true",
-        help="do not ask each model one short question before the first case")  # fmt: skip
-    add("--keep-going", action="store_true",
-        help="continue even if the first answers cannot be used, or a model is unavailable")  # fmt: skip
+    add_flags(parser, "--dry-run", "--skip-bad-cases", "--retry-unscored", "--no-preflight", "--keep-going")
     add("--gate", action="store_true",
         help="end with the verdict's status: 0 VALIDATED, 3 AUXILIARY, 4 NOT VALIDATED, 5 INCOMPLETE")  # fmt: skip
     add("--no-wait", action="store_true",
@@ -149,7 +109,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --engine ray: number of workers; by default one for each CPU of the cluster")  # fmt: skip
     add("--address", default="auto",
         help="with --engine ray: address of the cluster; `local` starts one on this machine")  # fmt: skip
-    add("--quiet", action="store_true", help="no progress line")
+    add_flags(parser, "--quiet")
     add_json(parser)
     add_overrides(parser)
 
@@ -157,49 +117,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     if options.engine is None and (options.workers is not None or options.address != "auto"):
         raise MedjuryError("--workers and --address are for a cluster: add --engine ray")
+    from medjury.studies import check_study, gate_outlook, load_study
+
+    study = load_study(options.study, skip_bad_cases=options.skip_bad_cases, overrides=options.overrides)
+    if options.dry_run:
+        plan = check_study(study, preflight=not options.no_preflight, cluster=options.engine is not None)
+        outlook = gate_outlook(study, plan)
+        found = {**plan.content(), "gate": outlook.to_dicts()} if options.json else None
+        tell(options, f"{plan.text()}\n\n{outlook.text()}", found)
+        return 0
     return run_file(
-        options.study,
-        dry_run=options.dry_run,
-        skip_bad_cases=options.skip_bad_cases,
-        retry_unscored=options.retry_unscored,
-        keep_going=options.keep_going,
-        preflight=not options.no_preflight,
-        wait=not options.no_wait,
-        quiet=options.quiet,
-        gate=options.gate,
-        as_json=options.json,
-        overrides=options.overrides,
-        cluster=(options.address, options.workers) if options.engine else None,
-    )
+        study, quiet=options.quiet, gate=options.gate, as_json=options.json, wait=not options.no_wait,
+        cluster=(options.address, options.workers) if options.engine else None, **_asked(options),
+    )  # fmt: skip
+
+
+def _asked(options: argparse.Namespace) -> dict[str, bool]:
+    """How models are asked."""
+    asked = {name: getattr(options, name) for name in ("retry_unscored", "keep_going")}
+    return {**asked, "preflight": not options.no_preflight}
 
 
 def add_draft_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("study", help="a study file with a `drafting:` part")
-    parser.add_argument(
-        "--cases", metavar="FILE", help="write the cases with their drafts to this file (JSONL)"
-    )
-    parser.add_argument(
-        "--dry-run", action="store_true", help="check everything and print calls, tokens, price of the drafts"
-    )
-    parser.add_argument(
-        "--skip-bad-cases", action="store_true", help="go on without rows that cannot be read"
-    )
-    parser.add_argument(
-        "--retry-unscored",
-        action="store_true",
-        help="ask again for every draft that failed, not only for transient failures",
-    )
-    parser.add_argument(
-        "--no-preflight",
-        action="store_true",
-        help="do not ask the model one short question before the first case",
-    )
-    parser.add_argument(
-        "--keep-going",
-        action="store_true",
-        help="continue even if the first answers show that none can be used, or the model is unavailable",
-    )
-    parser.add_argument("--quiet", action="store_true", help="no progress line")
+    words = "write the cases with their drafts to this file (JSONL)"
+    parser.add_argument("--cases", metavar="FILE", help=words)
+    add_flags(parser, "--dry-run", "--skip-bad-cases", "--retry-unscored", "--no-preflight", "--keep-going",
+              "--quiet")  # fmt: skip
     add_json(parser)
     add_overrides(parser)
 
@@ -210,20 +154,12 @@ def run_draft(options: argparse.Namespace) -> int:
     study = load_study(options.study, skip_bad_cases=options.skip_bad_cases, overrides=options.overrides)
     if options.dry_run:
         plan = check_study(study, preflight=not options.no_preflight, only_drafts=True)
-        print(plan.text(), file=for_reader(options))
-        if options.json:
-            print_json(plan.content())
+        tell(options, plan.text(), plan.content())
         return 0
     from medjury.cli._display import display
 
     with display(quiet=options.quiet) as shown:
-        result = draft_study(
-            study,
-            watch=shown,
-            retry_unscored=options.retry_unscored,
-            keep_going=options.keep_going,
-            preflight=not options.no_preflight,
-        )
+        result = draft_study(study, watch=shown, **_asked(options))
         if shown is not None:
             shown.finish(result.progress, result.outcome.money, result.currency)
     stream = for_reader(options)

@@ -9,12 +9,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from medjury.cli._main import EXIT_FAILED, say
-from medjury.cli._options import add_json, for_reader, print_json
+from medjury.cli._options import add_json, for_reader, print_json, tell
 from medjury.foundation.errors import MedjuryError
 
 if TYPE_CHECKING:
     from medjury.store.ratings import Erased, Selection, Store
-    from medjury.studies import RecordedErasure, Study
+    from medjury.studies import Study
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -40,42 +40,29 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-_IMPORT_HELP = "a CSV, Excel, Parquet or JSON file, or a mapping (.yaml) that names its files"
-
-
 def add_ratings_arguments(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
-    add = commands.add_parser("import", help="read ratings from files, check them, add them to a store")
-    add.add_argument("file", metavar="FILE", help=_IMPORT_HELP)
-    add.add_argument("--mapping", metavar="M.yaml", help="which column of FILE is what")
-    target = add.add_mutually_exclusive_group(required=True)
+    bring = commands.add_parser("import", help="read ratings from files, check them, add them to a store")
+    add = bring.add_argument
+    add("file", metavar="FILE", help="a CSV, Excel, Parquet or JSON file, or a mapping (.yaml)")
+    add("--mapping", metavar="M.yaml", help="which column of FILE is what")
+    target = bring.add_mutually_exclusive_group(required=True)
     target.add_argument("--store", help="the store to add to: a path, or postgresql://USER@HOST/DATABASE")
     target.add_argument("--out", metavar="FILE", help="write them to a .csv, .parquet or .jsonl file instead")
-    add.add_argument("--run", help="the run that they belong to (default: the import itself)")
-    add.add_argument("--instrument", metavar="NAME", help="check scores against this instrument")
-    add.add_argument("--cases", metavar="FILE", help="check that every rated item is one of these cases")
-    add.add_argument(
-        "--on-bad",
-        choices=("refuse", "unscored"),
-        default="refuse",
-        help="a score that is not a number or off the scale: refuse the import (default), or keep it as unscored",
-    )
-    add.add_argument(
-        "--on-unknown",
-        choices=("refuse", "drop"),
-        default="refuse",
-        help="a rating of an item that is not among the cases: refuse (default), or leave it out",
-    )
-    add.add_argument("--problems", metavar="FILE.csv", help="write every problem to this file")
-    names = add.add_argument_group("names of clinicians")
-    names.add_argument("--keep-names", action="store_true", help="do not replace names by pseudonyms")
-    names.add_argument(
-        "--names-key", metavar="FILE", help="the secret of the pseudonyms (default: beside the store)"
-    )
-    names.add_argument(
-        "--names-out", metavar="FILE.csv", help="write who got which pseudonym; keep this file safe"
-    )
+    add("--run", help="the run that they belong to (default: the import itself)")
+    add("--instrument", metavar="NAME", help="check scores against this instrument")
+    add("--cases", metavar="FILE", help="check that every rated item is one of these cases")
+    add("--on-bad", choices=("refuse", "unscored"), default="refuse",
+        help="a score that is not a number or off the scale: refuse the import, or keep it as unscored (refuse)",
+    )  # fmt: skip
+    add("--on-unknown", choices=("refuse", "drop"), default="refuse",
+        help="a rating of an item that is not among the cases: refuse, or leave it out (refuse)")  # fmt: skip
+    add("--problems", metavar="FILE.csv", help="write every problem to this file")
+    add = bring.add_argument_group("names of clinicians").add_argument
+    add("--keep-names", action="store_true", help="do not replace names by pseudonyms")
+    add("--names-key", metavar="FILE", help="the secret of the pseudonyms (default: beside the store)")
+    add("--names-out", metavar="FILE.csv", help="write who got which pseudonym; keep this file safe")
 
     export = commands.add_parser("export", help="write the ratings of a store to a file")
     export.add_argument("store", metavar="STORE")
@@ -84,7 +71,7 @@ def add_ratings_arguments(parser: argparse.ArgumentParser) -> None:
 
     runs = commands.add_parser("runs", help="list the runs in a store")
     runs.add_argument("store", metavar="STORE")
-    add_json(add, export, runs)
+    add_json(bring, export, runs)
 
 
 def run_ratings(options: argparse.Namespace) -> int:
@@ -94,9 +81,8 @@ def run_ratings(options: argparse.Namespace) -> int:
         return _import(options)
     if options.action == "export":
         count = export_ratings(options.store, options.out, options.run)
-        print(f"{count:,} ratings written to {options.out}", file=for_reader(options))
-        if options.json:
-            print_json({"ratings": count, "file": options.out})
+        found = {"ratings": count, "file": options.out}
+        tell(options, f"{count:,} ratings written to {options.out}", found)
         return 0
     with open_store(options.store, create=False) as store:
         if text := runs_text(store):
@@ -130,9 +116,8 @@ def _import(options: argparse.Namespace) -> int:
     if options.names_out and made.names is not None:
         made.names.write_names(options.names_out)
     report = made.imported.report
-    print(f"{report.text()}\nWritten to {made.place}", file=for_reader(options))
-    if options.json:
-        print_json({**report.content(), "written_to": str(made.place)})
+    found = {**report.content(), "written_to": str(made.place)}
+    tell(options, f"{report.text()}\nWritten to {made.place}", found)
     return 0
 
 
@@ -143,28 +128,25 @@ def add_erase_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--case", metavar="ID", action="append", help="this case; may be repeated")
     what.add_argument("--run", metavar="NAME", help="this run, with all that no other run has too")
     what.add_argument("--before", metavar="DATE", help="what was written before this day (UTC), 2026-01-31")
-    parser.add_argument(
-        "--study",
-        metavar="STUDY",
+    add = parser.add_argument
+    add("--study", metavar="STUDY",
         help="the study file: it names the cases, and the erasure is recorded beside it, so that a registered "
-        "study stays registered",
-    )
-    parser.add_argument("--cases", metavar="FILE", help="the cases, which say whose each of them is")
-    parser.add_argument("--mapping", metavar="FILE", help="which column is which; a study file will do")
-    parser.add_argument("--keep-unlinked", action="store_true", help="keep replies whose case is not known")
-    parser.add_argument(
-        "--dry-run", action="store_true", help="count what would be erased, and erase nothing"
-    )
+        "study stays registered")  # fmt: skip
+    add("--cases", metavar="FILE", help="the cases, which say whose each of them is")
+    add("--mapping", metavar="FILE", help="which column is which; a study file will do")
+    add("--keep-unlinked", action="store_true", help="keep replies whose case is not known")
+    add("--dry-run", action="store_true", help="count what would be erased, and erase nothing")
     add_json(parser)
 
 
 def run_erase(options: argparse.Namespace) -> int:
     from medjury.store.ratings import erase, open_store
+    from medjury.studies import record_erasure
 
     study = _study(options)
     selection = _selection(options, study)
     # First the ledger: an erasure that is stopped half way is finished by the same command again.
-    noted = None if study is None or options.dry_run else _record(study, selection)
+    noted = None if study is None or options.dry_run else record_erasure(study, selection.items)
     if noted is not None:
         say(noted.text(), for_reader(options))
     with open_store(options.store, create=False) as store:
@@ -197,12 +179,6 @@ def _study(options: argparse.Namespace) -> Study | None:
             "--study goes with --patient or --case, and without --cases: the study names its cases"
         )
     return load_study(options.study)
-
-
-def _record(study: Study, selection: Selection) -> RecordedErasure | None:
-    from medjury.studies import record_erasure
-
-    return record_erasure(study, selection.items)
 
 
 def _registered(store: Store, done: Erased) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from medjury.cli._options import add_json, for_reader, print_json
+from medjury.cli._options import add_json, for_reader, tell
 
 if TYPE_CHECKING:
     from medjury.tuning.training import Lessons
@@ -33,17 +33,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     serve = ways.add_parser("serve", help="the trained model as an endpoint on this machine")
     serve.add_argument("folder", metavar="FOLDER", help="a training's folder, or a folder of weights")
     serve.add_argument("--port", type=int, default=8765, help="port on 127.0.0.1 (8765)")
-    export = ways.add_parser(
-        "export", help="the trained model as one GGUF file, for `kind: embedded` and llama.cpp"
-    )
-    export.add_argument("folder", metavar="FOLDER", help="a training's folder")
-    export.add_argument(
+    words = "the trained model as one GGUF file, for `kind: embedded` and llama.cpp"
+    add = ways.add_parser("export", help=words).add_argument
+    add("folder", metavar="FOLDER", help="a training's folder")
+    add(
         "--like",
         metavar="FILE",
         required=True,
         help="the GGUF file it was trained from: its tokenizer is taken",
     )
-    export.add_argument("--out", metavar="FILE", help="the file to write (FOLDER/model.gguf)")
+    add("--out", metavar="FILE", help="the file to write (FOLDER/model.gguf)")
     add_json(ways.add_parser("presets", help="settings of published work by name"))
 
 
@@ -83,9 +82,7 @@ def run(options: argparse.Namespace) -> int:
     if options.way == "serve":
         return _serve(options)
     if options.way == "presets":
-        print(presets_text(), file=for_reader(options))
-        if options.json:
-            print_json(presets_content())
+        tell(options, presets_text(), presets_content())
     else:
         print(f"written to {export_gguf(Path(options.folder), Path(options.like), options.out)}")
     return 0
@@ -97,7 +94,7 @@ def _train(options: argparse.Namespace) -> int:
 
     settings = TrainSettings.chosen(options.way, options.preset, options.set, options.seed)
     lessons, folder = _lessons(options)
-    say = sys.stderr if options.json else sys.stdout
+    say = for_reader(options)
     print(lessons.text(), file=say)
     if options.data_only:
         lessons.write(folder)

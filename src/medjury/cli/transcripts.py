@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.cli._main import say
-from medjury.cli._options import add_json, for_reader, one_each, print_json
+from medjury.cli._options import add_flags, add_json, for_reader, one_each, print_json
 from medjury.cli._screen import Paragraphs
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import write_whole
@@ -23,16 +23,10 @@ if TYPE_CHECKING:
     from medjury.texts.transcripts import Alignment, AlignmentQuality, Transcript
 
 
-def add_aligner_arguments(parser: argparse.ArgumentParser, *, folders: bool = False) -> None:
-    """`folders`: the first may be a folder of calls, and then there is no second."""
+def _add_aligner_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("gold", metavar="GOLD", help="what was said" + (", or a folder of calls" if folders else ""))
-    add(
-        "recognised",
-        metavar="RECOGNISED",
-        nargs="?" if folders else None,
-        help="what the recogniser wrote" + (" (none with a folder)" if folders else ""),
-    )
+    add("gold", metavar="GOLD", help="what was said, or a folder of calls")
+    add("recognised", metavar="RECOGNISED", nargs="?", help="what the recogniser wrote (none with a folder)")
     add("--speaker", default="patient", metavar="NAME",
         help="whose turns, where a file names speakers (default: patient); `all` for everybody's")  # fmt: skip
     add("--speakers", nargs="+", metavar="NAME",
@@ -143,7 +137,7 @@ waits for you to name better ones: medjury run FOLDER/study.yaml
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = Paragraphs
     parser.epilog = _EPILOG
-    add_aligner_arguments(parser, folders=True)
+    _add_aligner_arguments(parser)
     add = parser.add_argument
     add("--out", metavar="FOLDER", required=True, help="where the study is written")
     add("--judges", metavar="FILE.yaml", help="judges and other study settings: run the study too")
@@ -159,7 +153,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--per-band", metavar="N", type=int, help="draw at most N pairs from each band (default: all)")
     add("--keep-perfect", action="store_true", help="judge pairs without any error too")
     add("--seed", type=int, default=0, help="seed of the draw (0)")
-    add("--quiet", action="store_true", help="no progress line")
+    add_flags(parser, "--quiet")
     add_json(parser)
 
 
@@ -243,11 +237,10 @@ compared, and each recogniser's shares over all its calls are shown.
 def add_align_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = Paragraphs
     parser.epilog = _ABOUT_ALIGN
-    add_aligner_arguments(parser, folders=True)
-    parser.add_argument("--json", action="store_true", help="print the alignment as JSON")
-    parser.add_argument(
-        "--truth", metavar="PATH", help="an alignment made by hand, or a folder of them, to compare with"
-    )
+    _add_aligner_arguments(parser)
+    add_json(parser)
+    words = "an alignment made by hand, or a folder of them, to compare with"
+    parser.add_argument("--truth", metavar="PATH", help=words)
     parser.add_argument("--out", metavar="FILE.json", help="write the alignment as JSON")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from medjury.cli._options import add_json, for_reader, print_json
+from medjury.cli._options import add_flags, add_json, tell
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -13,24 +13,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "holds tuned.yaml (an ordinary instrument), lineage.jsonl, report.md and tuning.json. The same "
         "command goes on where it was stopped. See docs/tuning.md."
     )
-    parser.add_argument("study", metavar="STUDY", help="the study file")
-    parser.add_argument(
-        "--dry-run", action="store_true", help="check everything and print split, calls, price"
-    )
-    parser.add_argument("--preset", metavar="NAME", help="paper-002 (prompt by GEPA) or paper-004 (examples)")
-    parser.add_argument(
-        "--way", choices=("gepa", "examples"), help="what is tuned: the words, or the examples"
-    )
-    parser.add_argument("--judge", metavar="NAME", help="which judge, where the study has several")
-    parser.add_argument(
-        "--group", metavar="WHAT", help="what every split keeps together: patient, case, none, or a column"
-    )
-    parser.add_argument("--budget", metavar="N", help="judgements of cases: a number, light, medium or heavy")
-    parser.add_argument("--seed", type=int, metavar="N", help="of the split and the search")
-    parser.add_argument("--out", metavar="FOLDER", help="the tuning folder (default: beside the run folder)")
-    parser.add_argument(
-        "--skip-bad-cases", action="store_true", help="go on without rows that cannot be read"
-    )
+    add = parser.add_argument
+    add("study", metavar="STUDY", help="the study file")
+    add("--preset", metavar="NAME", help="paper-002 (prompt by GEPA) or paper-004 (examples)")
+    add("--way", choices=("gepa", "examples"), help="what is tuned: the words, or the examples")
+    add("--judge", metavar="NAME", help="which judge, where the study has several")
+    add("--group", metavar="WHAT", help="what every split keeps together: patient, case, none, or a column")
+    add("--budget", metavar="N", help="judgements of cases: a number, light, medium or heavy")
+    add("--seed", type=int, metavar="N", help="of the split and the search")
+    add("--out", metavar="FOLDER", help="the tuning folder (default: beside the run folder)")
+    add_flags(parser, "--dry-run", "--skip-bad-cases")
     add_json(parser)
 
 
@@ -45,12 +37,8 @@ def run(options: argparse.Namespace) -> int:
     part = read_settings(study, **named, budget=budget)
     if options.dry_run:
         plan = plan_study_tuning(study, part, out=options.out)
-        print(plan.text(), file=for_reader(options))
-        if options.json:
-            print_json(plan.content())
+        tell(options, plan.text(), plan.content())
         return 0
     result = tune_study(study, part, out=options.out)
-    print(result.text(), file=for_reader(options))
-    if options.json:
-        print_json(result.content())
+    tell(options, result.text(), result.content())
     return 0 if result.status == "complete" else EXIT_INCOMPLETE

@@ -183,14 +183,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="how the tables are read, as an earlier call wrote it (mapping.yaml)",
     )
-    add(
-        "--map",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        type=line_of_mapping,
-        help="one line of the mapping, such as judges.rater=model (as often as needed)",
-    )
+    add("--map", metavar="KEY=VALUE", action="append", default=[], type=line_of_mapping,
+        help="one line of the mapping, such as judges.rater=model (as often as needed)")  # fmt: skip
     add("--rules", metavar="FILE", help="the rules: a registered protocol, a study file, or a .yaml of rules")
     add(
         "--out",

@@ -13,17 +13,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--file", metavar="OUT.html", help="write one HTML file that needs no server and no network")
     add("--most", type=int, metavar="N", default=500, help="at most this many answers in the file (500)")
     add("--beside", metavar="RUN", help="another run of the same cases, to show beside it")
-    add(
-        "--cases",
-        metavar="FILE",
-        help="the cases that were judged, where the study file does not name them",
-    )
-    add(
-        "--hide-texts",
-        action="store_true",
-        default=None,
-        help="leave out names of cases, texts and explanations",
-    )
+    add("--cases", metavar="FILE", help="the cases that were judged, where the study file does not name them")
+    words = "leave out names of cases, texts and explanations"
+    add("--hide-texts", action="store_true", default=None, help=words)
     add("--port", type=int, metavar="N", default=0, help="the port to serve on (default: one that is free)")
     add("--host", metavar="ADDRESS", default="127.0.0.1", help="the address to serve on (127.0.0.1)")
     add("--open-to-network", action="store_true",
@@ -34,23 +26,9 @@ def run(options: argparse.Namespace) -> int:
     from medjury.panel import serve_evidence, write_evidence_file
 
     if options.file is not None:
-        written = write_evidence_file(
-            options.folder,
-            options.file,
-            cases=options.cases,
-            hide_texts=options.hide_texts,
-            most=options.most,
-        )
-        say(written)
+        shown = {"cases": options.cases, "hide_texts": options.hide_texts, "most": options.most}
+        say(write_evidence_file(options.folder, options.file, **shown))
         return 0
-    serve_evidence(
-        options.folder,
-        cases=options.cases,
-        beside=options.beside,
-        hide_texts=options.hide_texts,
-        host=options.host,
-        port=options.port,
-        open_to_network=options.open_to_network,
-        say=say,
-    )
+    taken = ("cases", "beside", "hide_texts", "host", "port", "open_to_network")
+    serve_evidence(options.folder, say=say, **{name: getattr(options, name) for name in taken})
     return 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import time
 
+from medjury.cli._options import add_flags, add_json
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
@@ -12,16 +14,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "(start it again to go on), 6 refused: the passport expired or another jury answers; 2 is wrong input."
     )
     parser.add_argument("study", metavar="STUDY", help="the study file")
-    parser.add_argument(
-        "--every",
-        metavar="SECONDS",
-        type=float,
-        help="keep watching; without it look once, for use with a timer",
-    )
-    parser.add_argument(
-        "--no-preflight", action="store_true", help="do not ask each model first whether it is available"
-    )
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    words = "keep watching; without it look once, for use with a timer"
+    parser.add_argument("--every", metavar="SECONDS", type=float, help=words)
+    add_flags(parser, "--no-preflight")
+    add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -5,7 +5,6 @@ from ._afterwards.record import record_answers as record_answers
 from ._afterwards.record import record_run as record_run
 from ._afterwards.record import recorded_judges as recorded_judges
 from ._afterwards.reread import reread_run as reread_run
-from ._cluster.crew import RayCluster as RayCluster
 from ._demonstration import Demonstration as Demonstration
 from ._file.models import ModelPart as ModelPart
 from ._file.study_file import StudyFile as StudyFile
@@ -17,7 +16,6 @@ from ._plan.gate import read_rules as read_rules
 from ._plan.manifest import answering_models as answering_models
 from ._plan.manifest import describe_jury as describe_jury
 from ._plan.outlook import gate_outlook as gate_outlook
-from ._plan.registering import RecordedErasure as RecordedErasure
 from ._plan.registering import record_erasure as record_erasure
 from ._plan.touched import TUNED as TUNED
 from ._plan.touched import touched_marks as touched_marks
@@ -46,7 +44,6 @@ from ._study.rated import RatedStudy as RatedStudy
 from ._study.rated import load_rated_study as load_rated_study
 from ._study.roles import with_stated_roles as with_stated_roles
 from ._study.setup import prompt_version as prompt_version
-from ._study.setup import prompts_before_tokens as prompts_before_tokens
 from ._study.stated_split import StatedSplit as StatedSplit
 from ._study.study import Study as Study
 from ._study.study import load_study as load_study

@@ -23,7 +23,6 @@ from medjury.studies import (
     describe_jury,
     load_study,
     prompt_version,
-    prompts_before_tokens,
     recorded_judges,
 )
 
@@ -182,10 +181,6 @@ def rebuilt_study(
     if answers is not None:
         settings["judges"] = recorded_judges(settings["judges"], str(Path(answers).resolve()))
     settings["output"] = RUN
-    asked = prompts_before_tokens(passport.jury.judges)
-    for part, judge in zip(settings["judges"], passport.jury.judges, strict=False):
-        if judge.name in asked:  # the jury that was validated, word for word
-            part.setdefault("prompt", asked[judge.name])
     private_folder(folder)
     for name, text in passport.instruments.items():
         if Path(name).name != name:

@@ -9,7 +9,7 @@ import logging
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from medjury.foundation.errors import MedjuryError
@@ -71,14 +71,6 @@ _PLACE_SECONDS = 30.0  # in which a worker that loads a model has a place, where
 _MOST_LOADS = 3  # workers that may die while they load the same model
 
 
-@dataclass(frozen=True)
-class RayCluster:
-    """Where the work is done: a cluster's address, and how many workers (None: one for each of its CPUs)."""
-
-    address: str = "auto"
-    workers: int | None = None
-
-
 async def judge_on_cluster(
     study: Study,
     plan: RunPlan,
@@ -86,7 +78,8 @@ async def judge_on_cluster(
     run: str,
     how: How,
     outcome: WorkDone,
-    cluster: RayCluster,
+    address: str,
+    workers: int | None,
 ) -> None:
     """Judge all that is not settled yet, and bring the log of it into the run folder."""
     file = study.output / files.AUDIT_LOG
@@ -102,8 +95,8 @@ async def judge_on_cluster(
     judges = {name: JudgeProgress(planned=units) for name, units in planned.items()}
     outcome.progress = progress = Progress(planned=sum(planned.values()), judges=judges)
     stop = asyncio.Event()
-    with connected(cluster.address) as ray:
-        groups = groups_of(study, cluster.workers, ray.cluster_resources())
+    with connected(address) as ray:
+        groups = groups_of(study, workers, ray.cluster_resources())
         order = Order(
             str(study.file.resolve()), study.overrides, study.skip_bad_cases, run, log,
             (), 0, 1, how.retry_unscored, how.keep_going, how.preflight, how.ask,

@@ -38,7 +38,6 @@ from medjury.tables import Measured, of_instrument
 
 if TYPE_CHECKING:
     from medjury.analysis.audits import Audit
-    from medjury.studies._cluster.crew import RayCluster
     from medjury.studies._run.drafting import DraftResult
 
 
@@ -55,14 +54,15 @@ def run_study(
     ask: bool = True,
     wait: bool = True,
     stopper: Stopper | None = None,
-    cluster: RayCluster | None = None,
+    cluster: tuple[str, int | None] | None = None,
 ) -> RunResult:
     """Run to the end, or to the first Ctrl-C, and write the run folder. `retry_unscored` asks anew for every
     rating without a score; otherwise only for those whose failure may have passed. Each model is first asked one
     short question without clinical text, unless `preflight` is off; a run that cannot succeed is stopped, unless it
     is asked to `keep_going`. With `ask` off no model is asked anything: only what is stored is read. Without
     `wait` it hands batch jobs over and does not stay for their end: another run fetches it. `stopper` stops it from
-    another thread. With a `cluster` its workers do the asking. In a notebook it shows a bar."""
+    another thread. With a `cluster`, its address and how many workers (None: one for each of its CPUs), these do
+    the asking. In a notebook it shows a bar."""
     how = How(watch or notebook_bar(), retry_unscored, keep_going, preflight and ask, ask, stopper, wait)
     if cluster is not None:
         from medjury.studies._cluster.crew import judge_on_cluster
@@ -86,7 +86,7 @@ def run_study(
         manifest = with_drafts(manifest, drafts)
     run = run_name(study, plan, humans)
     outcome = WorkDone(Progress(), ask=how.ask)
-    with _alone(study, cluster), _opened(study) as store:
+    with _alone(study, always=cluster is not None), _opened(study) as store:
         try:
             manifest.write(study.output)
             store.put_run(run, manifest.content())
@@ -95,7 +95,7 @@ def run_study(
             if cluster is None:
                 run_async(_judge(study, plan, store, run, how, outcome))
             else:
-                run_async(judge_on_cluster(study, plan, store, run, how, outcome, cluster))
+                run_async(judge_on_cluster(study, plan, store, run, how, outcome, *cluster))
             manifest = _with_injection(study, store, how, outcome, manifest)
             result = conclude(study, plan, store, run, outcome, manifest, humans)
         except asyncio.CancelledError:  # the second Ctrl-C
@@ -257,10 +257,10 @@ def _opened(study: Study) -> Store:
     return open_store(study.store, reconnect_seconds=study.settings.store_reconnect_seconds)
 
 
-def _alone(study: Study, cluster: RayCluster | None = None) -> contextlib.AbstractContextManager[None]:
+def _alone(study: Study, *, always: bool = False) -> contextlib.AbstractContextManager[None]:
     """With a budget, or on a cluster, one process at a time; else as many as there are."""
     capped = study.settings.budget.money is not None or study.settings.budget.calls is not None
-    return only_run(study.output) if capped or cluster is not None else contextlib.nullcontext()
+    return only_run(study.output) if capped or always else contextlib.nullcontext()
 
 
 def _check(study: Study) -> None:

@@ -1,4 +1,4 @@
-"""What a strategy is given to build its rater from, and which version of the prompt a run goes on with."""
+"""What a strategy is given to build its rater from, and which version of the prompt a judge asks with."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from medjury.judging import (
     Speaker,
 )
 from medjury.models import ChatModel, make_model
-from medjury.store.runs import ManifestJudge, RunFolder
 from medjury.studies._file.models import JudgePart, ModelPart, PromptPart
 
 if TYPE_CHECKING:
@@ -46,7 +45,6 @@ class Setup:
     drawn: DrawnExamples | None = None  # from the clinicians' ratings
     strict: bool = False  # an answer of another model than the one asked for is none
     models: list[tuple[ChatModel, ModelPart]] = field(default_factory=list)
-    begun: str | None = None  # the prompt that the run folder was begun with
 
     @property
     def model(self) -> ChatModel:
@@ -54,9 +52,9 @@ class Setup:
 
     @property
     def prompt(self) -> str | None:
-        """The version of the prompt: as stated, else that of the run which is gone on with."""
+        """The version of the prompt, where one is stated."""
         stated = self.part.prompt
-        return None if isinstance(stated, PromptPart) else stated or self.begun
+        return None if isinstance(stated, PromptPart) else stated
 
     @property
     def own_prompt(self) -> OwnPrompt | None:
@@ -113,19 +111,6 @@ def prompt_version(judges: Iterable[Rater]) -> str:
     return ", ".join(
         sorted({max(_stated_versions(judge.describe()), default=FIRST_VERSION) for judge in judges})
     )
-
-
-def begun_prompts(folder: Path) -> Mapping[str, str]:
-    """By judge the prompt that the run in this folder asks with, where that is one without a token: its answers are
-    paid for."""
-    earlier = RunFolder(folder).earlier()
-    return {} if earlier is None else prompts_before_tokens(earlier.judges)
-
-
-def prompts_before_tokens(judges: Iterable[ManifestJudge]) -> Mapping[str, str]:
-    """By judge the prompt that it asked with, of those that showed no token."""
-    asked = {judge.name: max(_stated_versions(judge.others), default=FIRST_VERSION) for judge in judges}
-    return {name: version for name, version in asked.items() if version in BEFORE_TOKENS}
 
 
 def _stated_versions(described: Any) -> Iterator[str]:

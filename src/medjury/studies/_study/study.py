@@ -24,7 +24,7 @@ from medjury.studies._study.examples import StudyExamples
 from medjury.studies._study.material import load_named, named, only_some, read_material
 from medjury.studies._study.metrics import MetricRaters, metric_raters
 from medjury.studies._study.scores import make_scores, refuse_for_scores
-from medjury.studies._study.setup import Setup, begun_prompts
+from medjury.studies._study.setup import Setup
 from medjury.studies._study.stated_split import StatedSplit, read_split
 from medjury.studies._study.strategies import rater_of
 
@@ -214,7 +214,6 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False, overrides: Seq
         raise MedjuryError(document.complaint(("drafting",), problem))
     examples = StudyExamples(document, settings, instrument, folder, source, redactor)
     output = settings.output_in(folder)
-    begun = begun_prompts(output)
     setups = [
         Setup(
             _judge_name(part),
@@ -224,7 +223,6 @@ def load_study(path: str | Path, *, skip_bad_cases: bool = False, overrides: Seq
             settings.examples_of(part).own,
             examples.of_judge(index),
             (part.model_check or settings.model_check) == "strict",
-            begun=begun.get(_judge_name(part)),
         )
         for index, part in enumerate(settings.judges)
     ]
