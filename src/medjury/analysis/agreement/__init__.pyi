@@ -1,5 +1,3 @@
-from ._all_at_once import ConfusionMatrix as ConfusionMatrix
-from ._all_at_once import confusion_matrix as confusion_matrix
 from ._all_at_once import cronbach_alpha as cronbach_alpha
 from ._all_at_once import kendall_w as kendall_w
 from ._all_at_once import many_raters as many_raters
@@ -18,7 +16,6 @@ from ._correlation import correlation_statistics as correlation_statistics
 from ._correlation import kendall_tau_b as kendall_tau_b
 from ._correlation import pearson as pearson
 from ._correlation import spearman as spearman
-from ._differences import BlandAltman as BlandAltman
 from ._differences import absolute_offset as absolute_offset
 from ._differences import bland_altman as bland_altman
 from ._differences import difference_statistics as difference_statistics
@@ -38,6 +35,7 @@ from ._jury_worth import JuryWorth as JuryWorth
 from ._jury_worth import JuryWorthRow as JuryWorthRow
 from ._jury_worth import jury_worth as jury_worth
 from ._kappa import cohen_kappa as cohen_kappa
+from ._kappa import confusion_matrix as confusion_matrix
 from ._kappa import kappa_statistics as kappa_statistics
 from ._krippendorff import krippendorff_alpha as krippendorff_alpha
 from ._non_inferiority import NonInferiority as NonInferiority
@@ -53,8 +51,6 @@ from ._rate_comparison import compare_rates as compare_rates
 from ._rater_pairs import RaterPair as RaterPair
 from ._rater_pairs import RaterPairs as RaterPairs
 from ._rater_pairs import rater_pairs as rater_pairs
-from ._roc import RocCurve as RocCurve
-from ._roc import area_statistics as area_statistics
 from ._roc import area_under_curve as area_under_curve
 from ._roc import roc_curve as roc_curve
 from ._row import AgreementRow as AgreementRow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Unpack, get_args
 
 import numpy as np
@@ -27,7 +26,7 @@ from medjury.analysis.agreement._icc import (
 )
 from medjury.analysis.agreement._icc_standardised import icc_3_k_z
 from medjury.analysis.agreement._kappa import NAMES as KAPPAS
-from medjury.analysis.agreement._kappa import joint_table, kappas
+from medjury.analysis.agreement._kappa import kappas
 from medjury.analysis.agreement._krippendorff import AlphaLevel, krippendorff_alphas
 from medjury.analysis.agreement._options import Options, estimates
 from medjury.analysis.agreement._ranks import centred_midranks, levels_of
@@ -213,15 +212,6 @@ TWO_RATER_STATISTICS: tuple[str, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ConfusionMatrix:
-    """Counts over the full scale: first rater's level by row, second rater's by column."""
-
-    levels: tuple[Level, ...]
-    counts: Floats
-    n: int
-
-
 def two_raters(
     first: Scores,
     second: Scores,
@@ -262,14 +252,3 @@ def two_raters(
         reason = "kappa needs the full scale, and none was given"
         found |= {KAPPAS[each]: undefined(reason, pairs.n, "none" + pairs.note) for each in chosen}
     return {name: found[name] for name in wanted}
-
-
-def confusion_matrix(first: Scores, second: Scores, *, scale: Sequence[Level] | ArrayLike) -> ConfusionMatrix:
-    """How often each level of one rater met each level of the other.
-
-    >>> confusion_matrix(["a", "b", "b"], ["a", "b", "a"], scale=["a", "b"]).counts.tolist()
-    [[1.0, 0.0], [1.0, 1.0]]
-    """
-    known = read_scale(scale)
-    pairs = read_pairs(first, second, known)
-    return ConfusionMatrix(known.levels, joint_table(pairs.rows, known), pairs.n)

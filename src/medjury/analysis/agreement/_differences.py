@@ -42,17 +42,6 @@ _REACH = 1.959963984540054
 SHARES = {"difference_q1": 0.25, "median_difference": 0.5, "difference_q3": 0.75}
 
 
-@dataclass(frozen=True, slots=True)
-class BlandAltman:
-    """Mean difference second − first and the limits between which 95 % of differences are expected."""
-
-    bias: Estimate
-    lower: Estimate
-    upper: Estimate
-    standard_deviation: float | None
-    n: int
-
-
 def exact_match(first: Scores, second: Scores, **options: Unpack[Options]) -> Estimate:
     """Share of items with the same score. The analytic interval is Wilson's (1927).
 
@@ -106,25 +95,24 @@ def median_difference(first: Scores, second: Scores, **options: Unpack[Options])
     return differences(read_pairs(first, second), names, **options)
 
 
-def bland_altman(first: Scores, second: Scores, **options: Unpack[Options]) -> BlandAltman:
-    """Limits of agreement: d̄ ± 1.96 s of the differences second − first, each with its interval.
+def bland_altman(first: Scores, second: Scores, **options: Unpack[Options]) -> dict[str, Estimate]:
+    """The offset d̄ and limits of agreement: d̄ ± 1.96 s of the differences second − first, each with its interval.
 
     Bland & Altman (1986) Lancet 327:307-310. Their analytic intervals (1999, Stat Methods Med Res 8:135-160),
     t·s/√n for d̄ and t·s·√(1/n + 1.96²/(2(n − 1))) for a limit, assume roughly normal differences, which differences
     of grades are not, so the default is the bootstrap.
 
     >>> found = bland_altman([1, 2, 3, 4], [2, 2, 4, 4])
-    >>> found.bias.value, round(found.upper.value, 3)
+    >>> found["offset"].value, round(found["limit_of_agreement_high"].value, 3)
     (0.5, 1.632)
     """
     pairs = read_pairs(first, second)
     if pairs.n < 2:
         reason = "one difference has no spread" if pairs.n else "no item was scored by both raters"
-        missing = undefined(reason, pairs.n, f"Bland & Altman{pairs.note}")
-        return BlandAltman(missing, missing, missing, None, pairs.n)
+        return dict.fromkeys(("offset", *LIMITS), undefined(reason, pairs.n, f"Bland & Altman{pairs.note}"))
     gap = pairs.rows[:, 1] - pairs.rows[:, 0]
     deviation = float(gap.std(ddof=1))
-    found = estimates(
+    return estimates(
         pairs.rows,
         combined(difference_statistics(["offset"]), limit_statistics),
         kept=pairs.kept,
@@ -133,8 +121,6 @@ def bland_altman(first: Scores, second: Scores, **options: Unpack[Options]) -> B
         note=pairs.note,
         **options,
     )
-    lower, upper = (found[name] for name in LIMITS)
-    return BlandAltman(found["offset"], lower, upper, deviation, pairs.n)
 
 
 def limit_statistics(rows: Floats) -> Read:

@@ -66,7 +66,7 @@ def kappas(
     chosen = list(weights)
 
     def analytic() -> dict[str, Analytic]:
-        table = joint_table(pairs.rows, scale)
+        table = _joint_table(pairs.rows, scale)
         return {NAMES[each]: large_sample_interval(table, _disagreement(scale, each)) for each in chosen}
 
     return estimates(
@@ -118,8 +118,17 @@ def kappa_statistics(levels: Sequence[Level] | ArrayLike | Scale, weights: Itera
     return prepare
 
 
-def joint_table(rows: Floats, scale: Scale) -> Floats:
-    """Counts of first rater's level (rows) by second rater's level (columns), over the full scale."""
+def confusion_matrix(first: Scores, second: Scores, *, scale: Sequence[Level] | ArrayLike) -> Floats:
+    """How often each level of one rater (rows) met each level of the other (columns), over the full scale.
+
+    >>> confusion_matrix(["a", "b", "b"], ["a", "b", "a"], scale=["a", "b"]).tolist()
+    [[1.0, 0.0], [1.0, 1.0]]
+    """
+    known = read_scale(scale)
+    return _joint_table(read_pairs(first, second, known).rows, known)
+
+
+def _joint_table(rows: Floats, scale: Scale) -> Floats:
     size = len(scale)
     first, second = (level_codes(scale.positions, column) for column in rows.T)
     return np.bincount(first * size + second, minlength=size * size).reshape(size, size).astype(np.float64)

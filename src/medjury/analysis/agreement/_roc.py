@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
@@ -11,48 +9,54 @@ from scipy import special
 from medjury.analysis.agreement._ranks import levels_of
 from medjury.analysis.agreement._scores import complete_rows
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import SAME, Estimate, Floats, Read, Statistics, undefined
+from medjury.statistics import (
+    RESAMPLES,
+    SAME,
+    Clusters,
+    Estimate,
+    Floats,
+    Read,
+    Statistics,
+    bootstrap,
+    undefined,
+)
 
 
-@dataclass(frozen=True, slots=True)
-class RocCurve:
-    """One point per threshold, "score >= threshold is positive", from nothing positive to everything.
-    `sensitivity` is empty where nothing is truly positive, `specificity` where nothing is truly negative."""
+def roc_curve(truth: ArrayLike, score: ArrayLike, *, positive: float = 1) -> tuple[Floats, Floats, Floats]:
+    """Thresholds, sensitivity and specificity of "score >= threshold is positive", from nothing positive to
+    everything, for a two-valued truth; `positive` names the value a high score should find. Sensitivity is empty
+    where nothing is truly positive, specificity where nothing is truly negative.
 
-    thresholds: tuple[float, ...]
-    sensitivity: tuple[float, ...]
-    specificity: tuple[float, ...]
-    auc: Estimate
-
-
-def roc_curve(
-    truth: ArrayLike, score: ArrayLike, *, positive: float = 1, confidence: float = 0.95
-) -> RocCurve:
-    """The curve and its area for a two-valued truth; `positive` names the value a high score should find.
-
-    >>> curve = roc_curve([0, 0, 1, 1], [1, 3, 2, 4])
-    >>> curve.auc.value, curve.thresholds[1], curve.sensitivity[1]
-    (0.75, 4.0, 0.5)
+    >>> thresholds, sensitivity, specificity = roc_curve([0, 0, 1, 1], [1, 3, 2, 4])
+    >>> thresholds.tolist(), sensitivity.tolist()
+    ([inf, 4.0, 3.0, 2.0, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
     """
     events, scores = _split(truth, score, positive)
     levels = np.unique(scores)[::-1]
     above = scores[None, :] >= levels[:, None]
     found, raised = above[:, events], above[:, ~events]
-    return RocCurve(
-        (float("inf"), *levels.tolist()),
-        (0.0, *found.mean(axis=1).tolist()) if events.any() else (),
-        (1.0, *(1 - raised.mean(axis=1)).tolist()) if not events.all() else (),
-        area_under_curve(truth, score, positive=positive, confidence=confidence),
+    return (
+        np.concatenate([[np.inf], levels]),
+        np.concatenate([[0.0], found.mean(axis=1)]) if events.any() else np.empty(0),
+        np.concatenate([[1.0], 1 - raised.mean(axis=1)]) if not events.all() else np.empty(0),
     )
 
 
 def area_under_curve(
-    truth: ArrayLike, score: ArrayLike, *, positive: float = 1, confidence: float = 0.95
+    truth: ArrayLike,
+    score: ArrayLike,
+    *,
+    positive: float = 1,
+    clusters: Clusters = None,
+    resamples: int = RESAMPLES,
+    confidence: float = 0.95,
+    seed: int = 0,
 ) -> Estimate:
     """AUC = P(score of a positive > score of a negative) + P(equal) / 2, the Mann-Whitney W / (n1 n0).
 
     The interval is DeLong, DeLong and Clarke-Pearson's (1988, Biometrics 44:837-845) on the logit scale, so
-    that it stays within 0 and 1; at perfect separation, or where no score varies, no such interval exists.
+    that it stays within 0 and 1; at perfect separation, or where no score varies, no such interval exists. Where
+    several items belong to one of the `clusters` these are resampled instead.
 
     >>> area_under_curve([0, 0, 1, 1], [1, 3, 2, 4]).value
     0.75
@@ -62,6 +66,15 @@ def area_under_curve(
     high, low = np.sort(scores[events]), np.sort(scores[~events])
     if not len(high) or not len(low):
         return undefined("the truth has one class only", n, method)
+    if clusters is not None and len(set(clusters)) < n:
+        return bootstrap(
+            np.column_stack([events, scores]),
+            area_statistics(1.0),
+            clusters=clusters,
+            resamples=resamples,
+            confidence=confidence,
+            seed=seed,
+        )["auc"]
     # Placements: for each item the share of the other class below it, ties half.
     of_high = (np.searchsorted(low, high, "left") + np.searchsorted(low, high, "right")) / (2 * len(low))
     of_low = 1 - (np.searchsorted(high, low, "left") + np.searchsorted(high, low, "right")) / (2 * len(high))

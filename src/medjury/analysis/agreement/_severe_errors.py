@@ -91,23 +91,12 @@ def severe_errors(
     return SevereErrors(errors, dangerous, unscored, rate, worst, best, danger, flags, threshold, gap)
 
 
-@dataclass(frozen=True, slots=True)
-class Overlap:
-    """Exact intersections: how many items carry a flag of precisely these judges and of no other (the bars of
-    an UpSet plot), how many of each judge, and how many of a majority. `items` counts items with any flag."""
+def error_overlap(flags: Mapping[str, ArrayLike]) -> dict[tuple[str, ...], int]:
+    """How many items carry a flag of precisely these judges and of no other (the bars of an UpSet plot). Judges
+    that err on the same items are one judge.
 
-    intersections: Mapping[tuple[str, ...], int]
-    totals: Mapping[str, int]
-    items: int
-    by_majority: int
-
-
-def error_overlap(flags: Mapping[str, ArrayLike]) -> Overlap:
-    """Which judges make their severe errors together? Judges that err on the same items are one judge.
-
-    >>> shared = error_overlap({"a": [True, True, False], "b": [True, False, False]})
-    >>> dict(shared.intersections), shared.by_majority
-    ({('a', 'b'): 1, ('a',): 1}, 1)
+    >>> error_overlap({"a": [True, True, False], "b": [True, False, False]})
+    {('a', 'b'): 1, ('a',): 1}
     """
     names = tuple(flags)
     if not names:
@@ -117,10 +106,7 @@ def error_overlap(flags: Mapping[str, ArrayLike]) -> Overlap:
     rows, numbers = np.unique(matrix.T, axis=0, return_counts=True)
     found = [(np.flatnonzero(row).tolist(), int(number)) for row, number in zip(rows, numbers, strict=True)]
     found.sort(key=lambda each: (-each[1], -len(each[0]), each[0]))
-    ordered = {tuple(names[member] for member in members): number for members, number in found if members}
-    votes = matrix.sum(axis=0)
-    totals = dict(zip(names, (int(total) for total in matrix.sum(axis=1)), strict=True))
-    return Overlap(ordered, totals, int((votes > 0).sum()), int((2 * votes > len(names)).sum()))
+    return {tuple(names[member] for member in members): number for members, number in found if members}
 
 
 def _scores(values: ArrayLike) -> NDArray[np.float64]:
@@ -171,11 +157,11 @@ def severe_error_rows(grid: Grid, reference: str, design: Design) -> list[Agreem
     single = {name: found[name].flags for name in design.judges if name in found}
     if len(single) > 1 and weights_of(grid, (reference,)) is None:
         shared = error_overlap(single)
-        for members, count in shared.intersections.items():
-            method = f"severe errors of exactly these raters, of {shared.items} items with any"
-            estimate = Estimate(float(count), None, None, shared.items, method)
-            named = {"severe_error_overlap": estimate}
-            rows += rows_of(grid, reference, " + ".join(members), named, Counts(shared.items))
+        items = sum(shared.values())
+        method = f"severe errors of exactly these raters, of {items} items with any"
+        for members, count in shared.items():
+            named = {"severe_error_overlap": Estimate(float(count), None, None, items, method)}
+            rows += rows_of(grid, reference, " + ".join(members), named, Counts(items))
     if design.panel in found and weights_of(grid, (reference,)) is None:
         for name, errors in found.items():
             if name != design.panel:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from medjury.analysis.agreement import RocCurve, area_statistics, roc_curve
+from medjury.analysis.agreement import area_under_curve, roc_curve
 from medjury.report._exhibits import COLOURS
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, element, paragraph, table_html
 from medjury.report._material import Material, Section, cut, most_interesting, one_by_one, short
 from medjury.report._svg import SOFT
-from medjury.statistics import Estimate, bootstrap, counted, percent
+from medjury.statistics import Estimate, Floats, counted, percent
 from medjury.store.runs import Record, files
 from medjury.validation import Evidence
 
@@ -40,7 +40,8 @@ class ShareCurve:
     threshold: float
     truth: tuple[float, ...]
     shares: tuple[float, ...]
-    curve: RocCurve
+    sensitivity: Floats
+    specificity: Floats
     area: Estimate
     without_share: int
     tied: int
@@ -86,18 +87,17 @@ def share_curve(
             clusters.append(str(cluster))
     if not truth:
         return None
-    curve = roc_curve(truth, found, confidence=evidence.confidence)
-    area = curve.auc
-    if area.value is not None and len(set(clusters)) < len(clusters):  # answers of one patient go together
-        area = bootstrap(
-            np.column_stack([truth, found]),
-            area_statistics(1.0),
-            clusters=clusters,
-            resamples=table.resamples(None),
-            confidence=evidence.confidence,
-            seed=table.seed(None),
-        )["auc"]
-    return ShareCurve(rater, dimension, threshold, tuple(truth), tuple(found), curve, area, without, tied)
+    _, sensitivity, specificity = roc_curve(truth, found)
+    area = area_under_curve(
+        truth,
+        found,
+        clusters=clusters,
+        resamples=table.resamples(None),
+        confidence=evidence.confidence,
+        seed=table.seed(None),
+    )
+    curve = (sensitivity, specificity, area)
+    return ShareCurve(rater, dimension, threshold, tuple(truth), tuple(found), *curve, without, tied)
 
 
 _VERDICTS = {
@@ -282,7 +282,7 @@ def _roc(material: Material, groups: Mapping[tuple[str, str], _Group]) -> Html:
         "the others; 0.5 is chance. A veto of a decisive claim is not part of it; `no share` counts answers that "
         "could not be decided too",
     )
-    drawn = [each for each in curves if each.curve.sensitivity and each.curve.specificity]
+    drawn = [each for each in curves if len(each.sensitivity) and len(each.specificity)]
     figure = Html("")
     if drawn:
         figure = material.exhibits.figure(
@@ -336,8 +336,8 @@ def _draw(figure: Figure, curves: Sequence[ShareCurve]) -> None:
     axes.line([0, 1], [0, 1], SOFT, width=0.8, dash=":")
     for number, each in enumerate(curves):
         colour = COLOURS[number % len(COLOURS)]
-        away = [1 - value for value in each.curve.specificity]
-        axes.line(away, each.curve.sensitivity, colour, label=short(each.rater))
+        away = (1 - each.specificity).tolist()
+        axes.line(away, each.sensitivity.tolist(), colour, label=short(each.rater))
         hit, raised, missed, clear = each.at(each.threshold)
         axes.points([raised / (raised + clear)], [hit / (hit + missed)], colour, size=4)
 

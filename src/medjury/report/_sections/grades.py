@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from medjury.analysis.agreement import BlandAltman, ConfusionMatrix, bland_altman, confusion_matrix
+from medjury.analysis.agreement import bland_altman, confusion_matrix
 from medjury.report._axes import Axes
 from medjury.report._exhibits import BLUES, CLINICIAN_COLOUR, COLOURS, JURY_COLOUR, MARKERS
 from medjury.report._figure import Figure, heat
 from medjury.report._html import Cell, Html, element, paragraph
 from medjury.report._material import PANELS, Material, Section, only_some, short
 from medjury.report._svg import SOFT
-from medjury.statistics import Estimate, percent, shown
+from medjury.statistics import Estimate, Floats, percent, shown
 from medjury.tables import Measured
 
 
@@ -26,13 +27,12 @@ def confusion(material: Material) -> Section | None:
     rows: list[dict[str, Cell]] = [
         {
             "dimension": each.label,
-            "clinicians": float(found[each.name].levels[row]),
-            "jury": float(found[each.name].levels[column]),
-            "answers": int(count),
+            "clinicians": grade,
+            "jury": other,
+            "answers": count,
         }
         for each in scaled
-        for row, line in enumerate(found[each.name].counts)
-        for column, count in enumerate(line)
+        for grade, other, count in cells(each, found[each.name])
     ]
     material.exhibits.table("confusion", rows, caption="Confusion of grades")
     chosen = scaled[:PANELS]
@@ -44,11 +44,7 @@ def confusion(material: Material) -> Section | None:
         caption="Answers by the clinicians' grade (rows) and the jury's (columns), both rounded half up. On the "
         "diagonal they agree; right of it the jury gives the higher grade. Shade is the share of a row."
         + only_some(len(chosen), len(scaled), "tables/confusion.csv"),
-        alt="; ".join(
-            f"{each.label}: {int(np.trace(found[each.name].counts)):,} of {found[each.name].n:,} answers "
-            "on the diagonal"
-            for each in chosen
-        ),
+        alt="; ".join(f"{each.label}: {alike(found[each.name])} on the diagonal" for each in chosen),
     )
     others = _by_rater(material, scaled)
     saved = "tables/confusion.csv" + (" and tables/confusion-by-rater.csv" if others else "")
@@ -68,7 +64,7 @@ def _by_rater(material: Material, dimensions: list[Measured]) -> Html:
         (each, rater, made)
         for each in dimensions
         for rater in raters
-        if (made := matrix(material, each, rater)).n
+        if (made := matrix(material, each, rater)).any()
     ]
     if not found:
         return Html("")
@@ -78,13 +74,12 @@ def _by_rater(material: Material, dimensions: list[Measured]) -> Html:
             {
                 "dimension": each.label,
                 "rater": rater,
-                "clinicians": float(matrix.levels[row]),
-                "grade": float(matrix.levels[column]),
-                "answers": int(count),
+                "clinicians": grade,
+                "grade": other,
+                "answers": count,
             }
-            for each, rater, matrix in found
-            for row, line in enumerate(matrix.counts)
-            for column, count in enumerate(line)
+            for each, rater, counts in found
+            for grade, other, count in cells(each, counts)
         ],
         caption="Confusion of grades, rater by rater",
     )
@@ -99,35 +94,46 @@ def _by_rater(material: Material, dimensions: list[Measured]) -> Html:
         caption="Answers by the clinicians' grade (rows) and each single rater's (columns), as above."
         + (f" The first {len(shown)} of {len(found)}." if len(shown) < len(found) else ""),
         alt="; ".join(
-            f"{rater}, {each.label}: {int(np.trace(matrix.counts)):,} of {matrix.n:,} answers on the diagonal"
-            for each, rater, matrix in shown
+            f"{rater}, {each.label}: {alike(counts)} on the diagonal" for each, rater, counts in shown
         ),
     )
     return element("details", element("summary", f"The same of {', '.join(raters[:6])}"), picture)
 
 
-def matrix(material: Material, dimension: Measured, rater: str = "") -> ConfusionMatrix:
+def matrix(material: Material, dimension: Measured, rater: str = "") -> Floats:
     """The clinicians' grades by row, the jury's (or another rater's) by column, on held-out answers of both."""
     grades, (_, *sides) = dimension.grades, material.evidence.both(dimension.name, rater)
     assert grades is not None
     return confusion_matrix(*map(grades.grade, sides), scale=grades.values)
 
 
+def cells(dimension: Measured, counts: Floats) -> list[tuple[float, float, int]]:
+    """Each grade of the rows with each of the columns, and how many answers got both."""
+    assert dimension.grades is not None
+    grades = [float(grade) for grade in dimension.grades.values]
+    return [(grades[row], grades[column], int(count)) for (row, column), count in np.ndenumerate(counts)]
+
+
+def alike(counts: Floats) -> str:
+    """How many answers got one grade from both."""
+    return f"{int(np.trace(counts)):,} of {int(counts.sum()):,} answers"
+
+
 def draw_matrix(
     axes: Axes,
     dimension: Measured,
-    found: ConfusionMatrix,
+    counts: Floats,
     who: str = "",
     given: str = "jury's grade",
     truth: str = "clinicians' grade",
 ) -> None:
-    counts: Any = found.counts
+    assert dimension.grades is not None
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     texts = [[f"{int(count):,}" if count else "" for count in line] for line in counts]
     heat(axes, share, BLUES, 0, texts=texts, light=lambda value: value > 0.55)
-    labels = [f"{level:g}" if isinstance(level, int | float) else str(level) for level in found.levels]
+    labels = [f"{level:g}" for level in dimension.grades.values]
     axes.x_ticks = axes.y_ticks = list(enumerate(labels))
-    axes.title = f"{who}{short(dimension.label, 18 if who else 24)} (n = {found.n:,})"
+    axes.title = f"{who}{short(dimension.label, 18 if who else 24)} (n = {int(counts.sum()):,})"
     axes.x_name, axes.y_name = given, truth
 
 
@@ -147,10 +153,10 @@ def _body(material: Material) -> Html:
     rows: list[dict[str, Cell]] = [
         {
             "dimension": each.label,
-            "n": found[each.name].n,
-            "mean difference": found[each.name].bias,
-            "lower limit": found[each.name].lower,
-            "upper limit": found[each.name].upper,
+            "n": found[each.name]["offset"].n,
+            "mean difference": found[each.name]["offset"],
+            "lower limit": found[each.name]["limit_of_agreement_low"],
+            "upper limit": found[each.name]["limit_of_agreement_high"],
         }
         for each in material.compared
     ]
@@ -160,7 +166,7 @@ def _body(material: Material) -> Html:
         caption="Jury less clinicians: mean difference and limits between which 95 % of differences are expected",
         shown=40,
     )
-    chosen = [each for each in material.compared if found[each.name].n > 1][:PANELS]
+    chosen = [each for each in material.compared if found[each.name]["offset"].n > 1][:PANELS]
     if not chosen:
         return table
     picture = material.exhibits.panels(
@@ -172,13 +178,13 @@ def _body(material: Material) -> Html:
         "answers there. Solid: mean difference with its interval; dashed: limits of agreement."
         + only_some(len(chosen), len(material.compared), "tables/differences.csv"),
         alt="; ".join(
-            f"{each.label}: mean difference {shown(found[each.name].bias.value)}" for each in chosen
+            f"{each.label}: mean difference {shown(found[each.name]['offset'].value)}" for each in chosen
         ),
     )
     return Html(picture + table)
 
 
-def limits(material: Material, dimension: Measured) -> BlandAltman:
+def limits(material: Material, dimension: Measured) -> Mapping[str, Estimate]:
     """The limits with the intervals of the other tables: the answers to one patient are drawn together."""
     evidence = material.evidence
     grid, reference, text = evidence.both(dimension.name)
@@ -191,24 +197,26 @@ def limits(material: Material, dimension: Measured) -> BlandAltman:
     )
 
 
-def _draw_of_differences(axes: Axes, material: Material, dimension: Measured, found: BlandAltman) -> None:
+def _draw_of_differences(
+    axes: Axes, material: Material, dimension: Measured, found: Mapping[str, Estimate]
+) -> None:
     _, first, second = material.evidence.both(dimension.name)
     points = _lattice(np.column_stack([(first + second) / 2, second - first]))
     places, counts = np.unique(points, axis=0, return_counts=True)
     radius = np.sqrt(1 + 22 * counts / counts.max())
     axes.points(places[:, 0].tolist(), places[:, 1].tolist(), JURY_COLOUR, size=radius.tolist(), opacity=0.55)
     low, high = axes.ends("x")
-    bias = found.bias
+    bias, *ends = found.values()
     if bias.value is not None:
         if bias.low is not None and bias.high is not None:
             axes.area([low, high], [bias.low] * 2, [bias.high] * 2, CLINICIAN_COLOUR)
         axes.rule(y=bias.value, colour=CLINICIAN_COLOUR, dash="-", width=1.2)
-    for end in (found.lower.value, found.upper.value):
-        if end is not None:
-            axes.rule(y=end, colour=CLINICIAN_COLOUR)
+    for end in ends:
+        if end.value is not None:
+            axes.rule(y=end.value, colour=CLINICIAN_COLOUR)
     axes.rule(y=0, dash=":", width=0.7)
     axes.x_limits = (low, high)
-    axes.title = f"{short(dimension.label, 24)} (n = {found.n:,})"
+    axes.title = f"{short(dimension.label, 24)} (n = {bias.n:,})"
     axes.x_name, axes.y_name = "mean of jury and clinicians", "jury less clinicians"
 
 

@@ -8,21 +8,15 @@ from itertools import combinations
 
 import numpy as np
 
-from medjury.analysis.agreement import (
-    AgreementRow,
-    AgreementTable,
-    ConfusionMatrix,
-    agreement,
-    confusion_matrix,
-)
+from medjury.analysis.agreement import AgreementRow, AgreementTable, agreement, confusion_matrix
 from medjury.foundation.errors import MedjuryError
 from medjury.report._axes import Axes
 from medjury.report._exhibits import COLOURS, MARKERS
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import PANELS, Material, Section, only_some, short
-from medjury.report._sections.grades import draw_matrix
-from medjury.statistics import Estimate, p_value, percent, shown
+from medjury.report._sections.grades import alike, cells, draw_matrix
+from medjury.statistics import Estimate, Floats, p_value, percent, shown
 from medjury.tables import Measured
 from medjury.validation import clustered_share
 
@@ -166,14 +160,14 @@ def classes(material: Material) -> Section | None:
     found = evidence.also(*named, dimensions=[each.name for each in few])
     if found is None:
         return None
-    cells = _cells(found.rows, evidence.main_reference) | _people(material, few, list(named))
+    by_rater = _cells(found.rows, evidence.main_reference) | _people(material, few, list(named))
     rows: list[dict[str, Cell]] = []
     lines: list[Line] = []
     for dimension in few:
         for rater in (*evidence.raters, *evidence.clinicians):
-            one = cells.get((dimension.name, rater, "accuracy"))
+            one = by_rater.get((dimension.name, rater, "accuracy"))
             if one is not None:
-                found_here = [cells.get((dimension.name, rater, name)) for name in named]
+                found_here = [by_rater.get((dimension.name, rater, name)) for name in named]
                 estimates = [None if row is None else row.estimate for row in found_here]
                 rows.append(
                     {
@@ -225,7 +219,7 @@ def classes(material: Material) -> Section | None:
 def _crossed(material: Material, dimensions: list[Measured]) -> Html:
     """Which class of one clinician was which of another."""
     evidence = material.evidence
-    found: list[tuple[Measured, str, str, ConfusionMatrix]] = []
+    found: list[tuple[Measured, str, str, Floats]] = []
     for each in dimensions:
         grid = evidence.grid(each.name)
         assert each.grades is not None
@@ -243,14 +237,13 @@ def _crossed(material: Material, dimensions: list[Measured]) -> Html:
             {
                 "dimension": each.label,
                 "clinician": one,
-                "grade": float(matrix.levels[row]),
+                "grade": grade,
                 "with": two,
-                "their grade": float(matrix.levels[column]),
-                "answers": int(count),
+                "their grade": other,
+                "answers": count,
             }
-            for each, one, two, matrix in found
-            for row, line in enumerate(matrix.counts)
-            for column, count in enumerate(line)
+            for each, one, two, counts in found
+            for grade, other, count in cells(each, counts)
         ],
         caption="The clinicians crossed: how many answers got this grade from one and that grade from the other",
         shown=60,
@@ -266,8 +259,7 @@ def _crossed(material: Material, dimensions: list[Measured]) -> Html:
         caption="Answers by one clinician's grade (rows) and another's (columns)."
         + (f" The first {len(drawn)} of {len(found)}." if len(drawn) < len(found) else ""),
         alt="; ".join(
-            f"{each.label}, {one} and {two}: {int(np.trace(matrix.counts)):,} of {matrix.n:,} answers alike"
-            for each, one, two, matrix in drawn
+            f"{each.label}, {one} and {two}: {alike(counts)} alike" for each, one, two, counts in drawn
         ),
     )
     return element("details", element("summary", "Clinicians, two by two"), picture, table)

@@ -110,16 +110,16 @@ def _overlap(material: Material) -> Html:
         }
         if any(found.errors for found in severe.values()):
             shared = error_overlap({name: found.flags for name, found in severe.items()})
-            groups[dimension.label] = shared.intersections
+            groups[dimension.label] = shared
             rows += [
                 {
                     "dimension": dimension.label,
                     "exactly these judges": " + ".join(members),
                     "judges": len(members),
                     "answers": count,
-                    "share of answers with any": percent(count / shared.items),
+                    "share of answers with any": percent(count / sum(shared.values())),
                 }
-                for members, count in shared.intersections.items()
+                for members, count in shared.items()
             ]
     table = material.exhibits.table(
         "severe-error-overlap",
