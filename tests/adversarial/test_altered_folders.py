@@ -149,7 +149,7 @@ def test_a_manifest_without_its_hash_is_refused(folder: Path) -> None:
     content = json.loads((folder / files.MANIFEST).read_text())
     del content["hash"]
     (folder / files.MANIFEST).write_text(json.dumps(content))
-    assert "no hash of its own" in altered(folder)[files.MANIFEST]
+    assert files.MANIFEST in altered(folder)
 
 
 def test_writing_the_report_again_anchors_the_new_one(folder: Path) -> None:

@@ -80,7 +80,7 @@ def test_sharing_with_everybody_is_no_setting(write_study: Write) -> None:
 
 
 def test_a_folder_that_was_open_is_closed_by_the_next_run(write_study: Write) -> None:
-    """As earlier versions left it, or a copy that lost its rights: whatever lies there, notes of the owner too."""
+    """As a copy that lost its rights: whatever lies there, notes of the owner too."""
     study = write_study(report={"resamples": 200})
     folder = finished(study)
     (folder / "exported.csv").write_text("text of a note")
@@ -99,11 +99,9 @@ def test_sharing_can_be_taken_back(write_study: Write) -> None:
 def test_the_secret_of_pseudonyms_is_never_the_groups(write_study: Write) -> None:
     study = write_study(share="group")
     folder = run_study(load_study(study)).folder
-    (folder / files.NAMES_KEY).write_text("00" * 32)
     (folder / "clinicians.csv.names-key").write_text("00" * 32)
     run_study(load_study(study))
-    found = rights(folder)
-    assert found[files.NAMES_KEY] == found["clinicians.csv.names-key"] == 0o600
+    assert rights(folder)["clinicians.csv.names-key"] == 0o600
 
 
 def test_files_that_are_not_the_runs_keep_their_rights(write_study: Write, tmp_path: Path) -> None:

@@ -8,13 +8,13 @@ import threading
 from pathlib import Path
 
 import pytest
+from tests.ratings.samples import ratings_of
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
 from medjury.intake.cases import Case
 from medjury.judging import Judge, Jury, judge, run_async
 from medjury.models import Request, Scripted
-from medjury.store.ratings._frame import ratings_from_frame
 
 INSTRUMENT = load_instrument("concordance")
 
@@ -60,7 +60,7 @@ def test_votes_of_two_runs_are_refused(tmp_path: Path) -> None:
     votes = [
         row
         for text in ("old", "NEW")
-        for row in ratings_from_frame(judge([case(text)], jury).filter(rater_kind="judge"))
+        for row in ratings_of(judge([case(text)], jury).filter(rater_kind="judge"))
     ]
     with pytest.raises(MedjuryError, match="votes of different runs"):
         list(jury.ratings(votes))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
 from typing import Any
 
+import polars
+
 from medjury.instruments import Reason
 from medjury.store.ratings import Rating
+from medjury.store.ratings._frame import rating_of_row
+from medjury.store.ratings._store.statements import RATING_COLUMNS
 
 _PLAIN = Rating(
     item="case-1", system="scribe", rater="judge-a", rater_kind="judge", instrument="note_quality@1",
@@ -26,10 +29,6 @@ def unscored(reason: Reason = Reason.TIMEOUT, **changes: Any) -> Rating:
     return replace(_PLAIN, score=None, status="unscored", reason=reason, **changes)
 
 
-def drop_later_tables(old: sqlite3.Connection) -> None:
-    """Take from a new store what came with its sixth schema and after: a step towards an old one."""
-    old.execute("ALTER TABLE replies DROP COLUMN tokens_written")
-    old.execute("ALTER TABLE replies DROP COLUMN token")
-    old.execute("ALTER TABLE questions DROP COLUMN read_as")
-    for table in ("batch_jobs", "batch_calls", "erasures", "secrets"):
-        old.execute(f"DROP TABLE {table}")
+def ratings_of(table: polars.DataFrame) -> list[Rating]:
+    """The ratings that a table of them holds."""
+    return [rating_of_row(row) for row in table.select(RATING_COLUMNS).iter_rows()]

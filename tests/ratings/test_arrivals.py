@@ -254,7 +254,8 @@ def test_what_the_store_cannot_keep_is_neither_written_down_nor_read(
 
 
 NONSENSE = (
-    b"[" * 200_000, b'{"1":1}', b"null", b'"1234567890123"', b"[]", b'["2",' + b"0," * 11 + b"0]", b"\xff",
+    b"[" * 200_000, b'{"1":1}', b"null", b'"1234567890123"', b"[]",
+    *(b'["%d",' % form + b"0," * 12 + b"0]" for form in (1, 2)), b"\xff",
 )  # fmt: skip
 
 

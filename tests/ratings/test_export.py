@@ -12,13 +12,12 @@ import polars
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.ratings.samples import rating, unscored
+from tests.ratings.samples import rating, ratings_of, unscored
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.store.ratings import Rating, rating_frame, read_ratings, write_ratings
 from medjury.store.ratings._export import guard_frame
-from medjury.store.ratings._frame import ratings_from_frame
 
 TEXTS = st.text(st.characters(codec=None), max_size=30) | st.sampled_from(
     [
@@ -35,7 +34,7 @@ RATINGS = st.builds(
 
 @given(st.lists(RATINGS, max_size=5))
 def test_a_table_holds_ratings_exactly(ratings: list[Rating]) -> None:
-    assert ratings_from_frame(rating_frame(ratings)) == ratings
+    assert ratings_of(rating_frame(ratings)) == ratings
 
 
 @settings(deadline=None, max_examples=60)
@@ -167,10 +166,6 @@ def test_what_cannot_be_written_or_read(tmp_path: Path) -> None:
         write_ratings([], tmp_path / "no folder" / "r.csv")
     with pytest.raises(MedjuryError, match="not a Parquet file"):
         write_ratings(tmp_path / "r.csv", tmp_path / "r.parquet")
-    with pytest.raises(MedjuryError, match="lacks the columns system, rater_kind"):
-        ratings_from_frame(
-            polars.DataFrame({"item": ["1"], "rater": ["r"], "dimension": ["d"], "score": [1.0]})
-        )
 
 
 def test_a_table_of_another_shape_is_not_cut_down_to_ratings(tmp_path: Path) -> None:
@@ -178,12 +173,6 @@ def test_a_table_of_another_shape_is_not_cut_down_to_ratings(tmp_path: Path) -> 
     for other in (table.with_columns(calibrated=polars.lit(1.0)), table.drop("cost")):
         with pytest.raises(MedjuryError, match="Tables of another shape"):
             write_ratings(other, tmp_path / "r.csv")
-
-
-def test_a_row_that_is_no_rating_is_named() -> None:
-    frame = rating_frame([rating(), rating(item="case-2")]).with_columns(status=polars.lit("unscored"))
-    with pytest.raises(MedjuryError, match="row 1 of the table is not a rating"):
-        ratings_from_frame(frame)
 
 
 def test_own_tables_are_checked_too(tmp_path: Path) -> None:

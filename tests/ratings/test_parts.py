@@ -190,61 +190,6 @@ def test_a_role_that_owns_nothing_begins_a_run(postgres_url: str, role: str) -> 
         assert len(list(store.ratings("by a clerk"))) == 150
 
 
-def test_a_store_from_before_the_parts_keeps_every_row(
-    postgres_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The tables as they were, filled as they were, are moved when the store is next opened."""
-    from medjury.store.ratings._frame import row_of_rating
-    from medjury.store.ratings._store import schema as _schema
-    from medjury.store.ratings._store.statements import RATING_COLUMNS
-
-    with psycopg.connect(postgres_url, autocommit=True) as connection, connection.cursor() as cursor:
-        cursor.execute("CREATE SCHEMA medjury")
-        cursor.execute("SET search_path TO medjury")
-        with monkeypatch.context() as patch:
-            patch.setattr(_schema, "MIGRATIONS", _schema.MIGRATIONS[:9])
-            _schema.migrate(cursor, "postgresql", "old")
-        marks = ", ".join(["%s"] * (len(RATING_COLUMNS) + 1))
-        cursor.executemany(
-            f"INSERT INTO ratings ({', '.join(RATING_COLUMNS)}, attempt) VALUES ({marks})",
-            [(*row_of_rating(row), 1) for name in ("a", "b", "loose") for row in unit(name)]
-            + [(*row_of_rating(rating(item="a", key="unit a", dimension="d0", score=1.0)), 2)],
-        )
-        cursor.executemany(
-            "INSERT INTO replies VALUES (%s, 'text', 'stop', 1, 1, 0, 0.1, 'm', 0.5, %s, %s, 0)",
-            [("call a", "first", NEW), ("call b", "second", NEW), ("call loose", "", NEW)],
-        )
-        cursor.execute(
-            "INSERT INTO records (key, item, system, rater, repeat, body, created_at) "
-            "VALUES ('unit a', 'a', 'scribe', 'judge-a', 0, '{}', '')"
-        )
-        cursor.executemany(
-            "INSERT INTO runs VALUES (%s, '{}', %s)", [("first", "2026-01"), ("second", "2025-01")]
-        )
-        cursor.executemany(
-            "INSERT INTO members VALUES (%s, %s)",
-            [("first", "unit a"), ("first", "unit b"), ("second", "unit b")],
-        )
-        columns = {"ratings": f"sequence, attempt, {', '.join(RATING_COLUMNS)}", "replies": "key, run, text, cost",
-                   "records": "sequence, key, item, body"}  # fmt: skip
-        asked = [f"SELECT {names} FROM {table} ORDER BY 1" for table, names in columns.items()]
-        before = [cursor.execute(each).fetchall() for each in asked]
-    with open_store(postgres_url) as store:
-        assert [rows(postgres_url, each) for each in asked] == before
-        assert {row.item for row in store.ratings("first")} == {"a", "b"}
-        assert {row.item for row in store.ratings("second")} == {"b"}
-        assert {row.item for row in store.ratings()} == {"a", "b", "loose"}
-        assert store.settled(["unit a", "unit b", "unit loose", "unit c"]) == {
-            "unit a", "unit b", "unit loose",
-        }  # fmt: skip
-        assert store.replies(["call a", "call b", "call loose"]).keys() == {"call a", "call b", "call loose"}
-        judged(store, "third", ["c"])
-        erase(store, Selection("run", ("first",)))
-        assert {row.item for row in store.ratings()} == {"b", "loose", "c"}
-    parts = dict(rows(postgres_url, "SELECT key, run FROM unit_parts JOIN parts USING (part)"))
-    assert parts == {"unit b": "second", "unit loose": "", "unit c": "third"}
-
-
 def test_the_command_erases_a_run(
     store: Store, store_address: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

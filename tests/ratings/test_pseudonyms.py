@@ -39,7 +39,9 @@ def test_the_same_person_has_the_same_pseudonym_in_every_import_of_a_study_and_n
     tmp_path: Path,
 ) -> None:
     key = tmp_path / "key"
-    first, second, other = Pseudonyms.open(key), Pseudonyms.open(key), Pseudonyms.open(tmp_path / "other")
+    first = Pseudonyms.open(key)
+    first.keep()
+    second, other = Pseudonyms.open(key), Pseudonyms.open(tmp_path / "other")
     assert first.pseudonym("Ada Lee") == second.pseudonym("Ada Lee")
     assert first.pseudonym("Ada Lee") != first.pseudonym("Sam Roy")
     assert first.pseudonym("Ada Lee") != other.pseudonym("Ada Lee"), (
@@ -105,7 +107,7 @@ def test_an_import_that_fails_leaves_no_secret_behind(tmp_path: Path) -> None:
 
 
 def test_of_two_imports_at_once_one_keeps_the_secret(tmp_path: Path) -> None:
-    first, second = (Pseudonyms.open(tmp_path / "key", later=True) for _ in range(2))
+    first, second = (Pseudonyms.open(tmp_path / "key") for _ in range(2))
     first.keep()
     with pytest.raises(FileError, match="import this file again"):
         second.keep()

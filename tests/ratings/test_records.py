@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from tests.ratings.samples import drop_later_tables, rating, unscored
+from tests.ratings.samples import rating, unscored
 
 from medjury.instruments import Reason
 from medjury.store.ratings import (
@@ -22,8 +22,6 @@ from medjury.store.ratings import (
     write_ratings,
     write_records,
 )
-from medjury.store.ratings._frame import ratings_from_frame
-from medjury.store.ratings._store.schema import MIGRATIONS, WORDS
 
 
 def record(body: object, key: str = "key-1") -> StoredRecord:
@@ -111,40 +109,10 @@ def test_the_file_of_records_has_one_line_for_each(tmp_path: Path, store: Store)
     }  # fmt: skip
 
 
-def test_a_store_of_the_first_schema_is_brought_up_to_date_and_keeps_its_ratings(tmp_path: Path) -> None:
-    path = tmp_path / "old.sqlite"
-    with open_store(path) as store:
-        store.write_ratings("first", [rating(calls=None)])
-    old = sqlite3.connect(path, isolation_level=None)
-    drop_later_tables(old)
-    old.execute("DROP TABLE records")
-    for later in ("calls", "model_asked", "model_answered", "probability"):
-        old.execute(f"ALTER TABLE ratings DROP COLUMN {later}")
-    old.execute("DROP TABLE questions")
-    old.execute("DELETE FROM schema_version WHERE version > 1")
-    old.close()
-    with open_store(path) as store:
-        assert list(store.ratings("first")) == [rating(calls=None)]
-        store.write_ratings("first", [rating(key="key-2", calls=3)], [record({"kind": "x"}, key="key-2")])
-        assert [row.calls for row in store.ratings("first")] == [None, 3]
-        assert len(list(store.records("first"))) == 1 and store.questions(["key-1"]) == []
-
-
-def test_every_migration_is_written_for_every_database() -> None:
-    assert all(set(migration) == set(WORDS) for migration in MIGRATIONS)
-
-
-def test_calls_come_back_exactly_and_older_tables_have_none(tmp_path: Path, store: Store) -> None:
+def test_calls_come_back_exactly(tmp_path: Path, store: Store) -> None:
     store.write_ratings("first", [rating(calls=7)])
     assert [row.calls for row in store.ratings()] == [7]
-    table = rating_frame([rating(calls=7)])
-    assert ratings_from_frame(table) == [rating(calls=7)]
-    assert ratings_from_frame(table.drop("calls")) == [rating()]
-    write_ratings(table.drop("calls"), tmp_path / "r.parquet")
-    assert list(read_ratings(tmp_path / "r.parquet").ratings) == [rating()]
-    table.drop("calls").write_csv(tmp_path / "old.csv")
-    assert list(read_ratings(tmp_path / "old.csv").ratings) == [rating()]
-    write_ratings(table, tmp_path / "new.csv")
+    write_ratings(rating_frame([rating(calls=7)]), tmp_path / "new.csv")
     assert list(read_ratings(tmp_path / "new.csv").ratings) == [rating(calls=7)]
 
 

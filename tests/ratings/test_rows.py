@@ -8,7 +8,7 @@ from typing import Any
 
 import polars
 import pytest
-from tests.ratings.samples import rating, unscored
+from tests.ratings.samples import rating, ratings_of, unscored
 
 from medjury.instruments import Reason, Score
 from medjury.intake import FileError
@@ -20,11 +20,10 @@ from medjury.store.ratings import (
     Store,
     StoreDesk,
     rating_blocks,
-    rating_frame,
     read_ratings,
     write_ratings,
 )
-from medjury.store.ratings._frame import ratings_from_frame, row_of_rating, stored_columns
+from medjury.store.ratings._frame import row_of_rating, stored_columns
 from medjury.store.ratings._store.transaction import StoredReply
 
 
@@ -63,7 +62,7 @@ def test_a_table_of_blocks_holds_what_a_table_of_ratings_holds(tmp_path: Path) -
     write_ratings(given, tmp_path / "one.parquet")
     write_ratings(rating_blocks(given), tmp_path / "blocks.parquet")
     one, blocks = (polars.read_parquet(tmp_path / name) for name in ("one.parquet", "blocks.parquet"))
-    assert one.equals(blocks) and ratings_from_frame(blocks) == given
+    assert one.equals(blocks) and ratings_of(blocks) == given
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])
@@ -99,11 +98,6 @@ def test_every_export_holds_the_probability(tmp_path: Path, ending: str) -> None
     rows = [rating(probability=0.1), rating(key="key-2", item="second")]
     write_ratings(rows, tmp_path / f"ratings{ending}")
     assert list(read_ratings(tmp_path / f"ratings{ending}").ratings) == rows
-
-
-def test_a_table_from_before_probabilities_is_read(tmp_path: Path) -> None:
-    rating_frame([rating()]).drop("probability").write_csv(tmp_path / "old.csv")
-    assert list(read_ratings(tmp_path / "old.csv").ratings) == [rating()]
 
 
 def clinicians(tmp_path: Path, *cells: str) -> Path:

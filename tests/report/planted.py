@@ -113,6 +113,10 @@ def _rows(
         pl.lit(0.0004 if judged else None, dtype=pl.Float64).alias("cost"),
         pl.lit("2026-01-01T00:00:00.000+00:00").alias("created_at"),
         pl.lit("key").alias("key"),
+        pl.lit(None, dtype=pl.Int64).alias("calls"),
+        pl.lit(None, dtype=pl.String).alias("model_asked"),
+        pl.lit(None, dtype=pl.String).alias("model_answered"),
+        pl.lit(None, dtype=pl.Float64).alias("probability"),
     )  # fmt: skip
 
 

@@ -20,8 +20,8 @@ from medjury.judging import (
 from medjury.store.ratings import StoredRecord, write_records
 from medjury.store.runs import Body, Records
 
-# Written by the version before bodies had types, one or more of every kind.
-EARLIER = Path(__file__).parent / "earlier_records.jsonl"
+# One or more of every kind.
+RECORDED = Path(__file__).parent / "records.jsonl"
 KINDS: dict[str, type[Body]] = {
     "adaptive": AdaptiveBody,
     "claims": ClaimsBody,
@@ -139,8 +139,8 @@ def test_a_body_of_another_form_is_refused_with_the_place_and_without_its_words(
     assert f"({why}" in said and "run the study again" in said and "Smith" not in said
 
 
-def test_records_of_an_earlier_version_are_read(tmp_path: Path) -> None:
-    records = Records(EARLIER)
+def test_records_of_every_kind_are_read() -> None:
+    records = Records(RECORDED)
     assert set(records.kinds()) == {*KINDS, "context"}
     for name, kind in KINDS.items():
         found = list(records.of(kind))
@@ -150,26 +150,11 @@ def test_records_of_an_earlier_version_are_read(tmp_path: Path) -> None:
     assert [(len(each.notes_left_out), each.characters_left_out) for each in cuts] == [(5, 26_100)]
 
 
-def test_words_of_a_failure_are_found_under_their_earlier_name() -> None:
-    [record] = Records(EARLIER).of(RepeatsBody)
-    failed = record.body.draws[1].outcomes["accuracy"]
-    assert (failed.status, failed.reason) == ("unscored", "parse") and failed.explanation
-
-
-def plain(value: Any) -> Any:
-    """JSON values without what has no say: empty outcomes' names of an earlier version."""
-    if isinstance(value, dict):
-        named = {"explanation" if name == "message" and "status" in value else name: each
-                 for name, each in value.items()}  # fmt: skip
-        return {name: plain(each) for name, each in named.items()}
-    return [plain(each) for each in value] if isinstance(value, list) else value
-
-
 def test_what_is_read_and_written_again_is_the_same() -> None:
-    said = [json.loads(each) for each in EARLIER.read_text(encoding="utf-8").splitlines()]
+    said = [json.loads(each) for each in RECORDED.read_text(encoding="utf-8").splitlines()]
     for each in said:
         body = KINDS.get(each["kind"], Body).model_validate(each["body"])
-        assert json.loads(json.dumps(body.content())) == plain(each["body"])
+        assert json.loads(json.dumps(body.content())) == each["body"]
 
 
 def test_half_a_surrogate_pair_reaches_the_store_and_leaves_no_trace_in_the_file(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from tests.studies.running import manifest_of, ratings_of, run_without_report
 
 from medjury.foundation.errors import MedjuryError
 from medjury.report import write_page
-from medjury.store.ratings import Pseudonyms
 from medjury.store.runs import RunFolder
 from medjury.studies import check_study, load_study, register_study, run_study
 from medjury.tables import open_run
@@ -87,35 +86,7 @@ def test_a_clinician_has_one_pseudonym_in_all_run_folders_of_a_study(write_study
     assert names[0] == names[1] and len(set(names[0])) == 2
     key = study.parent / "small.names-key"
     assert key.stat().st_mode & 0o777 == 0o600
-    assert not list(study.parent.rglob("rater-names.key")), "no secret is in a run folder"
-
-
-def test_a_secret_of_an_earlier_version_is_moved_out_of_the_run_folder(write_study: Write) -> None:
-    study = write_study(humans="humans.csv")
-    write_humans(study, ["case-1,a,Dr Jane Roe,accuracy,3"])
-    old = load_study(study).output / "rater-names.key"
-    old.parent.mkdir(parents=True)
-    known = Pseudonyms.open(old).pseudonym("Dr Jane Roe")
-    check_study(load_study(study))
-    assert old.exists() and not list(study.parent.glob("*.names-key")), "a rehearsal moves nothing"
-    run_study(load_study(study))
-    assert clinicians(study) == [known]
-    assert not old.exists() and (study.parent / "small.names-key").stat().st_mode & 0o777 == 0o600
-    # Another folder of an earlier version keeps its own secret, which names nobody any more.
-    Pseudonyms.open(old)
-    run_study(load_study(study))
-    assert clinicians(study) == [known] and old.exists()
-
-
-def test_a_damaged_secret_is_not_moved_and_says_so(write_study: Write) -> None:
-    study = write_study(humans="humans.csv")
-    write_humans(study, ["case-1,a,Dr Jane Roe,accuracy,3"])
-    old = load_study(study).output / "rater-names.key"
-    old.parent.mkdir(parents=True)
-    old.write_text("half a sec")
-    with pytest.raises(MedjuryError, match="does not hold the secret of pseudonyms"):
-        run_study(load_study(study))
-    assert old.read_text() == "half a sec" and not list(study.parent.glob("*.names-key"))
+    assert list(study.parent.rglob("*.names-key")) == [key], "no secret is in a run folder"
 
 
 def test_the_manifest_counts_what_was_left_out_of_the_ratings(write_study: Write) -> None:

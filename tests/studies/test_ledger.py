@@ -246,7 +246,7 @@ def test_a_protocol_with_another_date_is_not_in_the_ledger(write_study: WriteStu
     older = Protocol.model_validate(content)
     older.write(tmp_path)
     found = stands(write_study(gate=LAX, study="fishing-2", protocol=older.file_name))
-    assert found.moved, "nor is one that claims to be of a version without a ledger"
+    assert found.moved, "nor is one without its place in the ledger"
 
 
 def test_a_single_protocol_that_is_not_in_the_ledger_never_counts(
@@ -257,23 +257,6 @@ def test_a_single_protocol_that_is_not_in_the_ledger_never_counts(
     forged.write(tmp_path)
     found = stands(write_study(gate=STRICT, protocol=forged.file_name))
     assert found.met is False and "does not hold protocol" in found.why
-
-
-def test_protocols_of_earlier_versions_are_the_first_lines_of_a_new_ledger(
-    write_study: WriteStudy, tmp_path: Path
-) -> None:
-    made = register(write_study(gate=STRICT))
-    (tmp_path / Ledger.NAME).unlink()
-    made.file.unlink()
-    newer = ("ledger", "cases_hash")
-    older = Protocol.model_validate(
-        {name: value for name, value in made.protocol.content().items() if name not in newer}
-    )
-    older.write(tmp_path)
-    assert stands(write_study(gate=STRICT)).met, "no ledger was kept then"
-    lax = register(write_study(gate=LAX))
-    assert [each.protocol for each in Ledger.read(tmp_path).lines] == [older.hash(), lax.protocol.hash()]
-    assert stands(lax_run(write_study, lax)).moved
 
 
 def test_the_same_cases_under_two_juries_are_tried_once(write_study: WriteStudy, tmp_path: Path) -> None:

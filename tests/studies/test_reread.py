@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.loopback import Call, LoopbackServer
-from tests.ratings.samples import drop_later_tables
 
 from medjury.cli import main
 from medjury.judging import _judge
@@ -397,32 +395,6 @@ def test_a_reading_that_leads_a_discussion_elsewhere_is_open_and_counted(
     assert reread_run(folder).no_reply == 3
     assert totals(folder) == {"lost": 3, "no_reply": 3} and len(server.calls) == asked
     assert {row["reason_after"] for row in changes(folder)} == {"not_stored"}
-
-
-def test_a_store_without_questions_is_read_by_the_very_same_calls_only(
-    own_study: Write,
-    server: LoopbackServer,
-    folder: Path,
-    tmp_path: Path,
-    nobody_is_asked: Callable[[], None],
-) -> None:
-    """As an earlier version left it: reading it once before the words change keeps what is needed afterwards."""
-    run_study(load_study(own_study(cases=2)))
-    with sqlite3.connect(folder / "ratings.sqlite") as store:
-        drop_later_tables(store)
-        store.execute("DROP TABLE questions")
-        for later in ("model_asked", "model_answered", "probability"):
-            store.execute(f"ALTER TABLE ratings DROP COLUMN {later}")
-        store.execute("DELETE FROM schema_version WHERE version >= 3")
-    nobody_is_asked()
-    assert reread_run(folder).no_reply == 0 and totals(folder) == {"same": 6}
-    (tmp_path / "own.yaml").write_text(instrument(words="Grade it with care."))
-    assert reread_run(folder, out=tmp_path / "lost").no_reply == 6
-    lost = manifest(tmp_path / "lost")["reread"]["changes"]
-    assert [row["lost"] for row in lost] == [2, 2, 2] == [row["no_reply"] for row in lost]
-    found = reread_run(again(folder))
-    assert found.changes.total("same") == 6 and found.no_reply == 0
-    assert found.result.folder.name == "small-reread-1-reread-1"
 
 
 def test_the_pseudonyms_of_clinicians_stay_and_their_ratings_are_read_by_the_instrument(

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from tests.loopback import Call, LoopbackServer
-from tests.ratings.samples import drop_later_tables
 
 from medjury.report import write_page
 from medjury.store.ratings import Rating, copy_store, open_store
@@ -165,21 +164,6 @@ def test_the_secret_is_in_the_store_and_nowhere_else(
         content = file.read_bytes()
         assert secret.hex().encode() not in content and secret not in content
     assert not any(secret.hex().encode() in call.body for call in server.calls)
-
-
-def test_a_store_made_before_gets_its_secret_on_first_use(
-    run: Callable[..., list[Rating]], folder: Path
-) -> None:
-    run(prefaced)
-    path = folder / "ratings.sqlite"
-    with sqlite3.connect(path, isolation_level=None) as old:
-        drop_later_tables(old)
-        old.execute("DELETE FROM schema_version WHERE version >= 6")
-    old.close()
-    with open_store(path) as store, open_store(path) as other:
-        assert store.secret() == other.secret() and len(store.secret()) == 32
-        found = store.read_counts(RunFolder(folder).manifest.run)
-        assert {read_as for read_as, _ in found} == {"not known"}
 
 
 def test_answers_proven_by_a_token_are_read_again_and_replayed_elsewhere(

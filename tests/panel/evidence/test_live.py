@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from tests.panel.evidence.planted_run import Reader, plant_study, small_ratings
+from tests.ratings.samples import ratings_of
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._evidence import EvidenceRun
 from medjury.store.ratings import StoredRecord, open_store
-from medjury.store.ratings._frame import ratings_from_frame
 from medjury.store.runs import RunFolder
 
 
@@ -34,7 +34,7 @@ def judge(run: Path, answers: int) -> None:
     manifest = RunFolder(run).manifest
     votes = [
         replace(each, key=f"{each.item} {each.system} {each.rater}")
-        for each in ratings_from_frame(small_ratings())
+        for each in ratings_of(small_ratings())
         if each.rater_kind != "jury"
     ]
     wanted = sorted({(each.item, each.system) for each in votes})[:answers]
@@ -76,7 +76,7 @@ def test_a_jury_is_formed_of_the_votes_there_are(run: Path) -> None:
 
 def test_steps_can_be_read_before_the_run_has_ended(run: Path) -> None:
     manifest = RunFolder(run).manifest
-    vote = next(each for each in ratings_from_frame(small_ratings()) if each.rater == "judge-a")
+    vote = next(each for each in ratings_of(small_ratings()) if each.rater == "judge-a")
     vote = replace(vote, key=f"{vote.item} {vote.system} {vote.rater}")
     outcome = {"status": "scored", "score": 4.0, "explanation": "drawn once"}
     body = {"kind": "repeats", "n": 1, "draws": [{"draw": 1, "outcomes": {"accuracy": outcome}}]}

@@ -21,7 +21,6 @@ from medjury.store.ratings._frame import (
     frame_of_block,
     rating_frames,
     rating_schema,
-    with_later_columns,
 )
 from medjury.store.ratings._rating import Rating
 
@@ -150,7 +149,6 @@ def _conform(frame: polars.DataFrame) -> polars.DataFrame:
     import polars
 
     schema = rating_schema()
-    frame = with_later_columns(frame)
     if sorted(frame.columns) != sorted(schema):
         raise MedjuryError(
             f"the table has the columns {', '.join(frame.columns)}; ratings have {', '.join(schema)}. Tables of "

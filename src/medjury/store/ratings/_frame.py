@@ -10,11 +10,10 @@ from itertools import chain, islice, starmap
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.store.ratings._rating import RaterKind, Rating, Status
 from medjury.store.ratings._store.escaping import escape, is_escaped, unescape
-from medjury.store.ratings._store.statements import LATER_COLUMNS, RATING_COLUMNS
+from medjury.store.ratings._store.statements import RATING_COLUMNS
 
 if TYPE_CHECKING:
     import polars
@@ -119,38 +118,6 @@ def frame_of_block(block: RatingColumns) -> polars.DataFrame:
     )
     _require_ratings(frame)
     return frame
-
-
-def ratings_from_frame(frame: polars.DataFrame) -> list[Rating]:
-    """The ratings that a table with the columns of `rating_frame` holds.
-
-    >>> from medjury.store.ratings._frame import rating_frame, ratings_from_frame
-    >>> ratings_from_frame(rating_frame([]))
-    []
-    """
-    frame = with_later_columns(frame)
-    if missing := [name for name in RATING_COLUMNS if name not in frame.columns]:
-        raise MedjuryError(
-            f"the table lacks the column{'s' if len(missing) > 1 else ''} {', '.join(missing)}; a table of "
-            f"ratings has {', '.join(RATING_COLUMNS)}. Tables of another shape are read from a file with "
-            "read_ratings."
-        )
-    ratings = []
-    for number, row in enumerate(frame.select(RATING_COLUMNS).iter_rows(), start=1):
-        try:
-            ratings.append(rating_of_row(row))
-        except ValueError as error:
-            raise MedjuryError(f"row {number} of the table is not a rating: {error}") from None
-    return ratings
-
-
-def with_later_columns(frame: polars.DataFrame) -> polars.DataFrame:
-    """A table that was written before a column existed, with that column empty."""
-    import polars
-
-    absent = [name for name in RATING_COLUMNS if name in LATER_COLUMNS and name not in frame.columns]
-    schema = rating_schema()
-    return frame.with_columns([polars.lit(None, dtype=schema[name]).alias(name) for name in absent])
 
 
 def frame_of_rows(rows: list[tuple[Any, ...]]) -> polars.DataFrame:

@@ -29,27 +29,11 @@ class Pseudonyms:
         self.given: dict[str, str] = {}
 
     @classmethod
-    def open(
-        cls,
-        key_file: str | os.PathLike[str],
-        *,
-        earlier: str | os.PathLike[str] | None = None,
-        later: bool = False,
-    ) -> Pseudonyms:
-        """The pseudonyms of a study, whose secret is in `key_file`. Where it does not exist it is made, of the
-        secret that an `earlier` version kept elsewhere if there is one: that file is then taken away. With `later`
-        a new secret is written by `keep` alone, so that an import that fails leaves none behind."""
+    def open(cls, key_file: str | os.PathLike[str]) -> Pseudonyms:
+        """The pseudonyms of a study, whose secret is in `key_file`. Where it does not exist it is made, and written
+        by `keep` alone, so that an import that fails leaves none behind."""
         path = Path(key_file)
-        if later and not path.exists() and not (earlier is not None and Path(earlier).is_file()):
-            return cls(secrets.token_bytes(_SECRET_BYTES), path)
-        if earlier is not None and not path.exists() and Path(earlier).is_file():
-            secret = _read(Path(earlier))
-            _write(path, secret)
-            if _read(path) == secret:
-                Path(earlier).unlink(missing_ok=True)
-        else:
-            _write(path, secrets.token_bytes(_SECRET_BYTES))
-        return cls(_read(path))
+        return cls(_read(path)) if path.exists() else cls(secrets.token_bytes(_SECRET_BYTES), path)
 
     def keep(self) -> None:
         """Write a new secret down; whoever wrote one meanwhile was first, and this import is to be made again."""

@@ -122,8 +122,7 @@ def write_records(records: Iterable[StoredRecord], path: Path) -> int:
 class Question:
     """One question asked for the ratings whose key is `unit`. `name` tells it from the others by what it is about,
     not by its words. `reply` is the key of its stored reply; without one `failure` says why, as a JSON object.
-    `read_as` states by which case the reply was read (see `Way`), "" where it was not, "not known" where an earlier
-    version stored it."""
+    `read_as` states by which case the reply was read (see `Way`), "" where it was not."""
 
     unit: str
     name: str

@@ -24,7 +24,7 @@ from medjury.store.runs._signature import check_text, sign_text
 if TYPE_CHECKING:
     import polars
 
-_SECRETS = (files.NAMES_KEY, ".names-key")  # never the group's
+_SECRETS = ".names-key"  # never the group's
 _PART = re.compile(r".+\.\d+-\d+\.part")  # left by a process that was killed while it wrote
 _ADDED, _CHANGED = "was added after the run", "was changed after the run"
 _FOR = "medjury-run"  # a signature made for another purpose with the same key is none for a run
@@ -43,8 +43,8 @@ class RunFolder:
         return read_manifest(self.path)
 
     def prepare(self, *, shared: bool = False, study_file: Path | None = None) -> None:
-        """Make the folder, or narrow one that is there and all that lies in it: earlier versions, a careless umask
-        or a copy may have opened it to everybody. It is its owner's alone, or its group's too where it is `shared`.
+        """Make the folder, or narrow one that is there and all that lies in it: a careless umask or a copy may have
+        opened it to everybody. It is its owner's alone, or its group's too where it is `shared`.
         In a folder that holds more than the run (the study file, or files that were there before any run) only the
         run's own files are narrowed. A log that was cut is refused."""
         folder = self.path
@@ -139,14 +139,8 @@ class RunFolder:
     def _check_manifest(self) -> Check:
         content = stated_content(self.path)
         hash = content.pop("hash", None) if content is not None else None
-        if content is None or (hash and own_hash(content) != hash):
-            return Check(files.MANIFEST, False, _CHANGED)
-        if not hash:
-            problem = "has no hash of its own: an earlier version wrote it, or somebody took it out"
-            return Check(
-                files.MANIFEST, False, f"{problem}; run the study again, which asks no question twice"
-            )
-        return Check(files.MANIFEST, True, "as written")
+        sound = content is not None and own_hash(content) == hash
+        return Check(files.MANIFEST, sound, "as written" if sound else _CHANGED)
 
     def _check_report(self, manifest: Manifest) -> list[Check]:
         """The report's page, tables and figures against the hashes they had when the report was written: one line

@@ -154,11 +154,8 @@ class Ledger:
         )
 
     def lacks(self, known: Protocol) -> str:
-        """Why the ledger is not the one that this protocol was written into; nothing where it is. A protocol of an
-        earlier version, which kept no ledger, is lacking only where there is a ledger without it."""
+        """Why the ledger is not the one that this protocol was written into; nothing where it is."""
         name = f"protocol {known.hash()[:16]}"
-        if known.ledger is None:
-            return f"does not hold {name}" if self.lines and self.registered(known.hash()) is None else ""
         if not self.lines:
             return f"is missing, but {name} was written on its line {known.line:,}"
         line = self.registered(known.hash())
@@ -210,19 +207,14 @@ def _line_of(protocol: Protocol) -> LedgerLine:
 
 
 def _kept(folder: Path) -> Ledger:
-    """The ledger, once it is known to be whole; a new one begins with the protocols of earlier versions."""
-    ledger, protocols = _read(folder), Protocol.all_in(folder)
-    problem = ledger.problem or next(
-        (text for each in protocols if each.ledger and (text := ledger.lacks(each))), ""
-    )
+    """The ledger, once it is known to be whole."""
+    ledger = _read(folder)
+    problem = ledger.problem or next(filter(None, map(ledger.lacks, Protocol.all_in(folder))), "")
     if problem:
         raise MedjuryError(
             f"{ledger.file}: {problem}. Bring back {LEDGER} from a copy. Without one, whoever reads these "
             "studies cannot know which protocol was the first; nothing was written"
         )
-    if not ledger.file.exists():
-        for each in protocols:
-            ledger = _added(ledger, _line_of(each))
     return ledger
 
 

@@ -29,7 +29,7 @@ class SeenRun(RunPart):
 
 class EarlierProtocol(RunPart):
     """Another protocol that was registered for the same cases, or for some of them: for how many answers, the hash
-    of its rules, and its `line` in the ledger (0: it is not there)."""
+    of its rules, and its `line` in the ledger."""
 
     hash: str
     registered_at: str
@@ -112,7 +112,7 @@ class Protocol(RunPart):
     seen: tuple[SeenRun, ...] = ()
     earlier: tuple[EarlierProtocol, ...] = ()
     touched: tuple[TouchedBy, ...] = ()
-    ledger: LedgerPlace | None = None
+    ledger: LedgerPlace = LedgerPlace()
 
     @classmethod
     def read(cls, path: str | Path) -> Protocol:
@@ -135,8 +135,8 @@ class Protocol(RunPart):
 
     @property
     def line(self) -> int:
-        """Its line in the ledger; 0 where an earlier version registered it, which kept none."""
-        return 0 if self.ledger is None else self.ledger.line + 1
+        """Its line in the ledger."""
+        return self.ledger.line + 1
 
     def listed(self) -> EarlierProtocol:
         """What another protocol, a run or a report says of this one."""

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, Self, TypeVar
 
-from pydantic import AliasChoices, Field, Strict, ValidationError
+from pydantic import Strict, ValidationError
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Outcome, Score, Unscored
@@ -26,8 +26,7 @@ class RecordedOutcome(RunPart):
     status: Literal["scored", "not_applicable", "unscored"]
     score: Grade | None = None
     reason: str | None = None
-    # Earlier versions called the words of a failure its message.
-    explanation: str = Field(default="", validation_alias=AliasChoices("explanation", "message"))
+    explanation: str = ""
 
     @classmethod
     def of(cls, outcome: Outcome) -> Self:

@@ -28,9 +28,8 @@ TABLES = "tables"
 FIGURES = "figures"
 SIGNATURE = "manifest.json.sig"
 BUDGET_LOCK = "budget.lock"
-NAMES_KEY = "rater-names.key"  # earlier versions kept the secret of pseudonyms in each run folder
 # What a run folder may hold beside the files and the report that its manifest names; the store has files of its own
 # beside it, whose names begin with the store's.
-UNNAMED = (MANIFEST, SIGNATURE, AUDIT_LOG, BUDGET_LOCK, NAMES_KEY, TUNING, LINEAGE)
+UNNAMED = (MANIFEST, SIGNATURE, AUDIT_LOG, BUDGET_LOCK, TUNING, LINEAGE)
 # Files that only the run itself may add: one that the manifest does not name was put there by somebody else.
 OF_THE_RUN = (RECORDS, DRAFTS, PATIENTS, PARTS, RATERS, LABELS, CRITERIA)

@@ -11,7 +11,7 @@ from medjury.foundation.errors import MedjuryError, no_such
 from medjury.intake import mapping_in
 from medjury.intake.cases import Case
 from medjury.store.ratings import Rating
-from medjury.store.runs import ManifestHumans, files
+from medjury.store.runs import ManifestHumans
 from medjury.studies._file.study_file import HumansPart
 from medjury.studies._plan.case_facts import case_labels
 from medjury.studies._study.roles import PeopleRoles, correction, people_roles, stated_roles
@@ -58,8 +58,7 @@ class Humans:
         pseudonyms = None
         if not part.keep_names and not rehearse:
             # Beside the study file, as the same study may have several run folders.
-            key = folder / f"{study.name}.names-key"
-            pseudonyms = Pseudonyms.open(key, earlier=study.output / files.NAMES_KEY, later=True)
+            pseudonyms = Pseudonyms.open(folder / f"{study.name}.names-key")
         imported = read_ratings(
             path,
             mapping=mapping_in(folder, part.mapping),
@@ -71,8 +70,6 @@ class Humans:
             labels=part.labels,
             advice=correction(study.file, part),
         )
-        if pseudonyms is not None:
-            pseudonyms.keep()
         report = imported.report
         given = _said(imported.ratings)
         jury = study.jury

@@ -146,10 +146,10 @@ def registration_of(
     elsewhere = [each.listed() for each in remembered] + [each for it in remembered for each in it.earlier]
     for each in sorted(elsewhere, key=lambda each: each.registered_at):
         listed.setdefault(each.hash, each)
-    if not listed or not (ledger.file.exists() or any(each.ledger for each in remembered)):
-        return None  # nothing was registered, or by an earlier version, which kept no ledger
+    if not listed:
+        return None
     _refuse_erased(study, ledger, plan)
-    placed = protocol is not None and protocol.line and not ledger.problem and not ledger.lacks(protocol)
+    placed = protocol is not None and not ledger.problem and not ledger.lacks(protocol)
     return Registration(
         ledger=ledger.end,
         first=next(iter(listed.values())),
@@ -258,8 +258,7 @@ def register(study: Study, made: Protocol, folder: Path | None) -> Registered:
     ledger = Ledger.read(home)
     for each in known:
         if _frozen(each) == _frozen(made) and not ledger.problem and not ledger.lacks(each):
-            line = ledger.anchor_line(each) if each.line else ""
-            return Registered(each, place / each.file_name, before=True, publish=line)
+            return Registered(each, place / each.file_name, before=True, publish=ledger.anchor_line(each))
     whole, ledger = Ledger.enter_protocol(home, made)
     try:
         return Registered(whole, whole.write(place), publish=ledger.anchor_line(whole))

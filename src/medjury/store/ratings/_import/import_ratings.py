@@ -27,7 +27,7 @@ from medjury.store.ratings._import.report import ImportReport, Problem, refuse, 
 from medjury.store.ratings._import.suspicious import EmptyColumns, look_alikes
 from medjury.store.ratings._pseudonyms import Pseudonyms, key_file_beside
 from medjury.store.ratings._rating import Rating
-from medjury.store.ratings._store.statements import LATER_COLUMNS, RATING_COLUMNS
+from medjury.store.ratings._store.statements import RATING_COLUMNS
 from medjury.store.ratings._store.store import Store, open_store
 
 if TYPE_CHECKING:
@@ -118,6 +118,8 @@ def read_ratings(
         raise NoRowsError(
             f"{', '.join(report.files)}: there are no ratings in it; every rating needs a row. {report.text()}"
         )
+    if pseudonyms is not None:
+        pseudonyms.keep()
     return ImportedRatings(
         tuple(builder.ratings),
         report,
@@ -157,8 +159,6 @@ def import_ratings(
         path, mapping=mapping, instrument=instrument, cases=cases, pseudonyms=pseudonyms, on_bad=on_bad,
         on_unknown=on_unknown,
     )  # fmt: skip
-    if pseudonyms is not None:
-        pseudonyms.keep()
     name = run or f"import of {Path(path).name}"
     store.put_run(
         name, {"kind": "import", "files": _hashes(path, mapping), "ratings": imported.report.ratings}
@@ -177,7 +177,7 @@ def open_pseudonyms(store: Store, names_key: Location | None = None) -> Pseudony
                 "--keep-names)"
             )
         names_key = key_file_beside(store.path)
-    return Pseudonyms.open(names_key, later=True)
+    return Pseudonyms.open(names_key)
 
 
 def _plan(data: Location | polars.DataFrame, mapping: Given | None) -> RatingMapping:
@@ -260,20 +260,19 @@ _ABSENT = frozenset({"reason", "model_asked", "model_answered"})  # texts that m
 
 def is_ours(table: Table) -> bool:
     """True where the table has every column of a rating."""
-    return set(RATING_COLUMNS) - LATER_COLUMNS <= set(table.header)
+    return set(RATING_COLUMNS) <= set(table.header)
 
 
 def read_own(table: Table, report: ImportReport) -> Iterator[tuple[Rating, Entry]]:
     """The ratings of the table, each with its place."""
-    there = [name for name in RATING_COLUMNS if name in table.header]  # later columns come last
-    index = [table.header.index(name) for name in there]
+    index = [table.header.index(name) for name in RATING_COLUMNS]
     guarded = table.file.lower().endswith((".csv", ".tsv"))
     if extra := [name for name in table.header if name not in RATING_COLUMNS]:
         report.unused_columns[table.file] = extra
     for number, cells, *_ in table.rows:
         report.rows += 1
         try:
-            row = [_value(name, cells[at], guarded) for name, at in zip(there, index, strict=True)]
+            row = [_value(name, cells[at], guarded) for name, at in zip(RATING_COLUMNS, index, strict=True)]
             rating = rating_of_row(row)
         except (ValueError, TypeError) as error:
             report.problems.append(
@@ -314,10 +313,8 @@ def import_into_file(
     **settings: Any,
 ) -> FileImport:
     """Read and check ratings and write them to a file; `settings` are those of `read_ratings`."""
-    names = None if keep_names else Pseudonyms.open(names_key or key_file_beside(out), later=True)
+    names = None if keep_names else Pseudonyms.open(names_key or key_file_beside(out))
     imported = read_ratings(source, pseudonyms=names, **settings)
-    if names is not None:
-        names.keep()
     write_ratings(imported.ratings, out)
     return FileImport(imported, str(out), names)
 

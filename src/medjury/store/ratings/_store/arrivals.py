@@ -34,7 +34,7 @@ except ImportError:  # Windows: no file can be held in the same way, so there ar
 
 _NAME = re.compile(r"-arrived-(?P<owner>[0-9a-f]{32})-[0-9a-f]{8}")
 _written = json.JSONEncoder(separators=(",", ":")).encode
-_FORM = "2"  # of a line; those of an earlier version have no token
+_FORM = "2"  # of a line
 _ATTEMPTS = 3
 _AFTER_A_FAILURE = 1_000  # replies that are still written down then: those of calls in flight
 _LARGEST_NUMBER = 2**63 - 1  # that the store can keep
@@ -259,7 +259,7 @@ def _stored(body: bytes) -> StoredReply | None:
         values = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(values, list) or (len(values), *values[:1]) not in ((14, _FORM), (13, "1")):
+    if not isinstance(values, list) or (len(values), *values[:1]) != (14, _FORM):
         return None
     _, key, run, cost, *reply = values
     stored = StoredReply(key, Reply(*reply), cost, run)

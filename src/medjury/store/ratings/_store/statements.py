@@ -20,8 +20,6 @@ RATING_COLUMNS = (
     "explanation", "seconds", "tokens_in", "tokens_out", "cost", "created_at", "key", "calls",
     "model_asked", "model_answered", "probability",
 )  # fmt: skip
-# Tables that were written before these columns existed are read as if they were empty.
-LATER_COLUMNS = frozenset({"calls", "model_asked", "model_answered", "probability"})
 
 _NEWER = """SELECT 1 FROM ratings AS newer WHERE newer.key = ratings.key
     AND newer.dimension = ratings.dimension AND newer.attempt > ratings.attempt"""

@@ -30,7 +30,7 @@ from medjury.store.ratings._store.owner import (
     this_host,
 )
 from medjury.store.ratings._store.partitions import values_of_run
-from medjury.store.ratings._store.schema import is_current, migrate
+from medjury.store.ratings._store.schema import create_tables, is_current
 from medjury.store.ratings._store.statements import statements
 from medjury.store.ratings._store.store_error import StoreError, StoreLocked
 from medjury.store.ratings._store.transaction import StoredReply, Transaction
@@ -78,7 +78,7 @@ def open_store(
     wait_seconds: float = 30.0,
     reconnect_seconds: float = 0.0,
 ) -> Store:
-    """Open a store, bringing its tables up to date: a path, `sqlite:///PATH` or `postgresql://USER@HOST/NAME`.
+    """Open a store, making its tables where there are none: a path, `sqlite:///PATH` or `postgresql://USER@HOST/NAME`.
 
     `create=False` refuses a file that does not exist. `wait_seconds` is how long to wait for another writer, and
     `reconnect_seconds` how long for a server that goes away later; one that is not there now is refused.
@@ -332,7 +332,7 @@ class Store:
             if not is_current(cursor, self._database.dialect):
                 self._database.begin(cursor, write=True)
                 create_schema(self._database, cursor)
-                migrate(cursor, self._database.dialect, self.place)
+                create_tables(cursor, self._database.dialect, self.place)
                 cursor.execute("COMMIT")
 
         self._connection.outside_transactions(work)
