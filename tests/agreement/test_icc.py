@@ -8,8 +8,9 @@ from tests.agreement.reference_values import reference
 
 from medjury.analysis.agreement import cronbach_alpha, icc, icc_statistics, intraclass_correlations
 from medjury.analysis.agreement._icc_mixed import share_of_items
+from medjury.analysis.agreement._variance_components import variance_components
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import evaluate, variance_components
+from medjury.statistics import evaluate
 
 FORMS = {
     "ICC1": "icc_1_1",
