@@ -6,15 +6,12 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from medjury.cli._main import EXIT_INCOMPLETE, say
-from medjury.cli._options import add_draws, add_flags, add_json, print_json
+from medjury.cli._options import add_draws, add_flags, add_json
 from medjury.cli._screen import Paragraphs
 from medjury.foundation.errors import MedjuryError
-
-if TYPE_CHECKING:
-    from medjury.suites import Board, Results
 
 _ABOUT = """
 SUITE is a suite file (.yaml), or the names of benchmarks. A benchmark without data runs on its three made-up rows,
@@ -94,8 +91,7 @@ def run_suite_command(options: argparse.Namespace) -> int:
                 shown.close()
             say(text, sys.stderr)
 
-        ran = run_suite(
-            suite,
+        results, missing = run_suite(
             plan,
             watch=shown,
             tell=tell,
@@ -104,69 +100,38 @@ def run_suite_command(options: argparse.Namespace) -> int:
             preflight=not options.no_preflight,
             resamples=options.resamples,
         )
-    _show(ran.results, suite.output / "leaderboard", options)
-    if ran.complete:
+    _show(results, suite.output / "leaderboard", options)
+    if not missing:
         return 0
-    for why in ran.why:
+    for why in missing:
         say(f"medjury: INCOMPLETE: {why}", sys.stderr)
     say("medjury: run again to go on: nothing answered is lost", sys.stderr)
     return EXIT_INCOMPLETE
 
 
 def leaderboard_command(options: argparse.Namespace) -> int:
-    from medjury.suites import keep_answerable, read_results
+    from medjury.suites import read_results
 
-    for benchmark, run in (_pair(each, "--answerable") for each in options.answerable):
-        if benchmark not in [each.name for each in read_results(options.folder).benchmarks]:
-            raise MedjuryError(f"--answerable names {benchmark!r}, which is not among the benchmarks")
-        keep_answerable(options.folder, benchmark, run)
-    results = read_results(options.folder)
-    results = results.only(_words(options.candidates), _words(options.benchmarks))
+    answerable = [_pair(each, "--answerable") for each in options.answerable]
+    candidates, benchmarks = _words(options.candidates), _words(options.benchmarks)
+    results = read_results(options.folder, candidates, benchmarks, answerable=answerable)
     _show(results, Path(options.output or Path(options.folder) / "leaderboard"), options)
     return 0
 
 
-def _show(results: Results, folder: Path, options: argparse.Namespace) -> None:
-    from medjury.suites import board_json, board_of, standings_csv, write_leaderboard
+def _show(results: Any, folder: Path, options: argparse.Namespace) -> None:
+    from medjury.suites import make_leaderboard
 
-    board = board_of(
-        results, leave_out_decided=options.leave_out_decided, resamples=options.resamples, seed=options.seed
-    )
-    page = write_leaderboard(board, folder, texts=options.texts)
-    if options.json:
-        print_json(board_json(board))
-    elif options.csv:
-        print(standings_csv(board), end="")
-    else:
-        say(_text(board))
+    page, shown = make_leaderboard(
+        results, folder, texts=options.texts, form="json" if options.json else "csv" if options.csv else "text",
+        leave_out_decided=options.leave_out_decided, resamples=options.resamples, seed=options.seed,
+    )  # fmt: skip
+    say(shown)
     say(f"Leaderboard: {page}", sys.stderr if options.json or options.csv else sys.stdout)
 
 
-def _text(board: Board) -> str:
-    from medjury.statistics import text_table
-
-    rows = [
-        {
-            "rank": None if (place := each.places.get("win_half")) is None else place.rank,
-            "candidate": each.candidate,
-            "win_rate": each.win_half,
-            "win_or_tie": each.win_or_tie,
-            "macro_average": each.macro,
-            "tie_group": "" if place is None else place.tie_group,
-        }
-        for each in board.overall.rows
-    ]
-    lines = [f"! {note}" for note in board.results.notes]
-    if board.samples:
-        lines.append(f"! NOT A MEASUREMENT: made-up rows stand in for the data of {', '.join(board.samples)}")
-    lines += [f"! {warning}" for warning in board.overall.warnings]
-    lines += text_table(rows)
-    lines += [f"{name}: {why}" for name, why in board.overall.unranked.items()]
-    return "\n".join(lines)
-
-
 def _suite(options: argparse.Namespace) -> Any:
-    from medjury.suites import load_suite, make_suite
+    from medjury.suites import load_suite
 
     first = options.suite[0]
     if len(options.suite) == 1 and first.endswith((".yaml", ".yml")) and not options.candidate:
@@ -198,7 +163,7 @@ def _suite(options: argparse.Namespace) -> Any:
         settings["published"] = str(Path(options.published).resolve())
     if options.money is not None:
         settings["budget"] = {"money": options.money}
-    return make_suite(settings, Path(options.output or "suites/benchmarks").resolve())
+    return load_suite(Path(options.output or "suites/benchmarks").resolve() / "suite.yaml", settings)
 
 
 def _benchmark(name: str, data: str | None, items: int | None) -> dict[str, Any]:

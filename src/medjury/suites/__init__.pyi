@@ -16,12 +16,7 @@ from ._exchange._jury_elsewhere import inspect_scorer as inspect_scorer
 from ._exchange._jury_elsewhere import texts_for as texts_for
 from ._exchange._mlflow_log import log_to_mlflow as log_to_mlflow
 from ._judges._table import judges_table as judges_table
-from ._leaderboard._data import board_json as board_json
-from ._leaderboard._data import standings_csv as standings_csv
-from ._leaderboard._page import write_leaderboard as write_leaderboard
-from ._leaderboard._results import Results as Results
-from ._leaderboard._standings import Board as Board
-from ._leaderboard._standings import board_of as board_of
+from ._leaderboard._page import make_leaderboard as make_leaderboard
 from ._library import library as library
 from ._library import listed as listed
 from ._library import listing_text as listing_text
@@ -40,11 +35,9 @@ from ._new_benchmark import guess_columns as guess_columns
 from ._new_benchmark import new_benchmark as new_benchmark
 from ._running._plan import plan_suite as plan_suite
 from ._running._run import gold_cases as gold_cases
-from ._running._run import keep_answerable as keep_answerable
 from ._running._run import keep_probe as keep_probe
 from ._running._run import read_results as read_results
 from ._running._run import run_suite as run_suite
 from ._running._suite import load_suite as load_suite
-from ._running._suite import make_suite as make_suite
 from ._taxonomy import coverage as coverage
 from ._taxonomy import read_taxonomy as read_taxonomy

@@ -12,11 +12,14 @@ FIRST = Item("1", {"question": "How is ibuprofen taken?"}, ("With food.",))
 SECOND = Item("2", {"question": "How is ibuprofen taken by a child?"}, ("By weight.",))
 
 
+def words_of(answers: dict[str, GivenAnswer], unmatched: dict[str, list[str]]) -> dict[str, str]:
+    told = {item: why for why, ids in unmatched.items() for item in ids}
+    return {item: answer.text for item, answer in answers.items()} | told
+
+
 def matched(*answers: GivenAnswer, items: tuple[Item, ...] = (FIRST, SECOND)) -> dict[str, str]:
     """Whose answer each item has, and of the others why they have none."""
-    found = match_answers(KIND, items, answers)
-    told = {item: why for why, ids in found.unmatched.items() for item in ids}
-    return {item: answer.text for item, answer in found.answers.items()} | told
+    return words_of(*match_answers(KIND, items, answers))
 
 
 def given(identity: str, question: str, text: str = "x", **others: tuple[str, ...]) -> GivenAnswer:
@@ -67,9 +70,7 @@ SMALL = Item("s", {"question": "What is the BMI?", "note": "160 cm, 81 kg."}, ("
 
 def matched_line(*inputs: str, items: tuple[Item, ...] = (TALL, SMALL)) -> dict[str, str]:
     answers = [GivenAnswer(f"id{number}", each, str(number)) for number, each in enumerate(inputs)]
-    found = match_answers(HELMS, items, answers, by=HELMS.helm)
-    told = {item: why for why, ids in found.unmatched.items() for item in ids}
-    return {item: answer.text for item, answer in found.answers.items()} | told
+    return words_of(*match_answers(HELMS, items, answers, by=HELMS.helm))
 
 
 def test_an_answer_to_helm_is_known_by_a_whole_line_and_the_texts_beside_it() -> None:
@@ -87,7 +88,7 @@ def test_an_answer_to_helm_is_known_by_a_whole_line_and_the_texts_beside_it() ->
     }  # a part of a line is none
     same = replace(SMALL, id="u")
     assert matched_line(small, items=(SMALL, same)) == dict.fromkeys("su", "another item has the same text")
-    assert match_answers(HELMS, (SMALL,), [GivenAnswer("id0", small, "x")]).answers == {}  # not of HELM
+    assert match_answers(HELMS, (SMALL,), [GivenAnswer("id0", small, "x")])[0] == {}  # not of HELM
 
 
 CHOICES = replace(FIRST, choices={"A": "With food.", "B": "Without.", "C": "Never."}, gold=("A",))

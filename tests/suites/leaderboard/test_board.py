@@ -61,7 +61,7 @@ def test_ranks_come_with_the_ranks_left_open_and_with_tie_groups(board) -> None:
     for row in board.overall.rows:
         assert row.win_half.low <= row.win_half.value <= row.win_half.high
         for place in row.places.values():
-            assert 1 <= place.low <= place.rank <= place.high <= 9 and place.tie_group
+            assert 1 <= place.rank_low <= place.rank <= place.rank_high <= 9 and place.tie_group
     first, twin = (board.overall.find(name).places["macro"] for name in (NAMES[0], NAMES[8]))
     assert set(first.tie_group) & set(twin.tie_group) and first.rank == twin.rank
     last = board.overall.find(NAMES[7]).places["macro"]
@@ -152,7 +152,7 @@ def test_a_tie_everywhere_gives_everybody_the_first_rank_and_one_letter() -> Non
     board = board_of(results_of({name: [10, 10, 10] for name in "abc"}), resamples=200)
     for row in board.overall.rows:
         assert row.win_half.value == 0.5 and row.win_or_tie.value == 1.0  # type: ignore[union-attr]
-        assert {(place.rank, place.low, place.high) for place in row.places.values()} == {(1, 1, 3)}
+        assert {(place.rank, place.rank_low, place.rank_high) for place in row.places.values()} == {(1, 1, 3)}
 
 
 def test_an_interval_without_width_is_none() -> None:
@@ -162,7 +162,7 @@ def test_an_interval_without_width_is_none() -> None:
     for row in board.overall.rows:
         for each in (row.win_half, row.win_or_tie, row.macro):
             assert each is not None and (each.low is None or each.low < each.high)  # type: ignore[operator]
-    assert first.places["win_half"].high == 1 and second.places["win_half"].low == 2
+    assert first.places["win_half"].rank_high == 1 and second.places["win_half"].rank_low == 2
 
 
 def test_answers_cannot_have_a_score_and_a_reason_or_a_score_that_is_no_number() -> None:

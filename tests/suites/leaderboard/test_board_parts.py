@@ -15,7 +15,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, undefined
 from medjury.suites._baselines import beats, effect_of_unanswerable
 from medjury.suites._leaderboard._cells import best_baseline, cells_of
-from medjury.suites._leaderboard._checks import not_probed, reach_effects
+from medjury.suites._leaderboard._checks import not_probed, reach_effects, reach_rows
 from medjury.suites._leaderboard._costs import candidate_costs, costs_of, payer_costs, total
 from medjury.suites._leaderboard._data import (
     board_json,
@@ -220,7 +220,11 @@ def test_few_benchmarks_or_items_have_no_interval_and_say_so() -> None:
     )
     for row in few.rows:
         assert row.win_half is not None and row.win_half.low is None and row.macro.low is None
-        assert (row.places["macro"].low, row.places["macro"].high, row.places["macro"].tie_group) == (
+        assert (
+            row.places["macro"].rank_low,
+            row.places["macro"].rank_high,
+            row.places["macro"].tie_group,
+        ) == (
             1,
             2,
             "a",
@@ -246,7 +250,7 @@ def test_a_standing_as_data_has_its_ends_and_places() -> None:
     assert set(told["places"]) == {"win_half", "win_or_tie", "macro"}
     place = row.places["macro"]
     assert told["places"]["macro"] == {
-        "rank": place.rank, "low": place.low, "high": place.high, "tie_group": place.tie_group
+        "rank": place.rank, "low": place.rank_low, "high": place.rank_high, "tie_group": place.tie_group
     }  # fmt: skip
     alone = board_of(results_of({"only": [7, 9]}), resamples=200).overall.rows[0]
     assert (alone.macro.value, alone.macro.low, alone.macro.n) == (0.4, None, 2)
@@ -443,27 +447,23 @@ def test_what_the_page_computes_with_are_sums_over_shared_items_and_the_rest(boa
 
 
 def test_leaving_out_what_is_out_of_reach_is_told_for_all_comparable_candidates(board: Board) -> None:
-    (found,) = reach_effects(board)
-    effect = found.effect
-    assert effect is not None and (effect.items, effect.left_out, effect.not_judged) == (39, 24, 1)
+    ((_, effect),) = reach_effects(board)
+    assert not isinstance(effect, str) and (effect.items, effect.left_out, effect.not_judged) == (39, 24, 1)
     assert [(each.candidate, each.score, each.kept_score, each.left_out_score) for each in effect.candidates] == [
         ("one", 28 / 39, 5 / 15, 23 / 24), ("two", 19 / 39, 0.0, 19 / 24)
     ]  # fmt: skip
-    told = found.as_dict()
+    (told,) = reach_rows(board)
     assert (told["benchmark"], told["judge"], told["why"], told["items"]) == ("b", "j", "", 39)
     assert told["candidates"][0] == {
         "candidate": "one", "score": 28 / 39, "score_in_reach": 5 / 15, "score_out_of_reach": 23 / 24, "rank": 1,
         "rank_in_reach": 1,
     }  # fmt: skip
     none = replace(board.results, reach=(ReachResult("b", "j", {f"i{item}": 0.0 for item in range(40)}),))
-    (nothing,) = reach_effects(board_of(none, resamples=200))
-    assert (
-        nothing.effect is None
-        and nothing.why == "no item is left that can be answered according to the judge"
-    )
-    assert nothing.as_dict()["items"] is None and nothing.as_dict()["candidates"] == []
-    (nobody,) = reach_effects(board_of(replace(board.results, answers=()), resamples=200))
-    assert nobody.why == "no candidate has enough scores to be compared"
+    (nothing,) = reach_rows(board_of(none, resamples=200))
+    assert nothing["why"] == "no item is left that can be answered according to the judge"
+    assert nothing["items"] is None and nothing["candidates"] == []
+    ((_, nobody),) = reach_effects(board_of(replace(board.results, answers=()), resamples=200))
+    assert nobody == "no candidate has enough scores to be compared"
     assert not_probed(board) == [("one", ["C"]), ("two", ["B", "C"])]
 
 

@@ -16,9 +16,10 @@ from tests.report.browser import Page, open_page
 from tests.suites.leaderboard.made_up import results_of
 
 from medjury.analysis.ranking import rank
-from medjury.suites import Board, board_of, write_leaderboard
 from medjury.suites._leaderboard._cells import cells_of
+from medjury.suites._leaderboard._page import write_leaderboard
 from medjury.suites._leaderboard._results import AnswerResult
+from medjury.suites._leaderboard._standings import Board, board_of
 
 pytestmark = pytest.mark.skipif(
     chromium() is None and os.geteuid() != 0, reason="Chromium is not installed, and only root can install it"
@@ -58,8 +59,8 @@ async def page(index: Path) -> AsyncIterator[Page]:
 def by_python(
     board: Board, candidates: list[int], benchmarks: list[int], *, hard: bool
 ) -> dict[str, list[float]]:
-    """Win rates by both rules and macro averages of a choice, by `medjury rank` on the scores that a leaderboard of
-    these candidates alone compares."""
+    """Win rates by both rules and macro averages of a choice, by `medjury rank` on the scores that a
+    leaderboard of these candidates alone compares."""
     import polars as pl
 
     names = [each.name for each in board.results.benchmarks]

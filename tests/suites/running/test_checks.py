@@ -16,17 +16,11 @@ from tests.suites.running.suites import CLOSED, model, referrals, right_up_to, w
 from medjury.cli import main
 from medjury.intake.cases import write_cases
 from medjury.studies import load_study, run_study
-from medjury.suites import (
-    board_json,
-    board_of,
-    completion_probe,
-    gold_cases,
-    keep_probe,
-    load_benchmark,
-    load_items,
-    write_leaderboard,
-)
+from medjury.suites import completion_probe, gold_cases, keep_probe, load_benchmark, load_items
+from medjury.suites._leaderboard._data import board_json
+from medjury.suites._leaderboard._page import write_leaderboard
 from medjury.suites._leaderboard._results import MemoryResult, ReachResult
+from medjury.suites._leaderboard._standings import board_of
 
 
 def test_items_out_of_reach_may_turn_the_ranks_and_the_page_shows_both(tmp_path: Path) -> None:

@@ -23,18 +23,17 @@ from medjury.suites._leaderboard._results import (
     AnswerResult,
     BaselineResult,
     JuryResult,
-    MemoryResult,
     ReachResult,
     Results,
     Spending,
 )
 from medjury.suites._memory import CompletionProbe
 from medjury.suites._running._answers import Given
-from medjury.suites._running._assemble import Sentence, _answer, _at_fault, _judged, _plus, _silent_weight
+from medjury.suites._running._assemble import _answer, _at_fault, _judged, _plus, _silent_weight
 from medjury.suites._running._jury import Rated, agreement_of, answer_cases, jury_of
-from medjury.suites._running._marks import Marks, mark_answers, text_marks, trivial_of, weight_of
+from medjury.suites._running._marks import mark_answers, text_marks, trivial_of, weight_of
 from medjury.suites._running._run import _missing, _said, gold_cases, read_checks, save_results
-from medjury.suites._running._suite import BenchmarkPart, Chosen, Suite, load_suite, make_suite
+from medjury.suites._running._suite import BenchmarkPart, Chosen, Suite, load_suite
 
 URL = "http://127.0.0.1:9/v1"
 
@@ -135,7 +134,8 @@ def test_a_wrong_suite_file_is_refused(tmp_path: Path, settings: dict[str, Any],
 
 
 def test_a_suite_of_options_is_written_into_its_folder(tmp_path: Path) -> None:
-    made = make_suite({"suite": "s", "benchmarks": [CLOSED], "candidates": [model(URL, "a")]}, tmp_path / "o")
+    settings = {"suite": "s", "benchmarks": [CLOSED], "candidates": [model(URL, "a")]}
+    made = load_suite(tmp_path / "o" / "suite.yaml", settings)
     assert made.output == tmp_path / "o" and made.file == tmp_path / "o" / "suite.yaml"
     assert load_suite(made.file).name == "s"
 
@@ -252,16 +252,11 @@ def test_answers_are_marked_by_every_metric_and_one_that_cannot_work_is_named(
     first, second, third = (f"{CLOSED}/{each.id}" for each in one.items)
     made = replace(found, benchmarks=(one,))
     given = {first: Given("yes"), second: Given("yes"), third: Given("", "timeout")}
-    marks = mark_answers(made, [asked("a", given)])
-    assert {key: list(each) for key, each in marks.found.items()} == {
+    marks, failed = mark_answers(made, [asked("a", given)])
+    assert {key: list(each) for key, each in marks.items()} == {
         ("a", CLOSED, item.id): ["exact_match", "yes_no_maybe"] for item in one.items[:2]
     }
-    scores = [marks.of("a", CLOSED, item.id).get("exact_match") for item in one.items]
-    assert [None if each is None else each.score for each in scores] == [
-        1.0,
-        0.0,
-        None,
-    ] and marks.failed == {}
+    assert [each["exact_match"].score for each in marks.values()] == [1.0, 0.0] and failed == {}
     from medjury.suites._running import _marks as module
 
     whole = module.mark_all
@@ -273,7 +268,7 @@ def test_answers_are_marked_by_every_metric_and_one_that_cannot_work_is_named(
 
     monkeypatch.setattr(module, "mark_all", broken)
     failing = "yes_no_maybe"
-    assert mark_answers(made, [asked("a", given)]).failed == {"yes_no_maybe": "no such model"}
+    assert mark_answers(made, [asked("a", given)])[1] == {"yes_no_maybe": "no such model"}
     failing = "exact_match"
     with pytest.raises(ImportError):
         mark_answers(made, [asked("a", given)])
@@ -305,7 +300,7 @@ def test_an_answer_becomes_a_result_by_its_mark_or_its_reason() -> None:
     kind = chosen(replace(load_benchmark(CLOSED), metrics=("exact_match", "rouge_l")), item)
 
     def result(given: Given | None, **marks: Mark) -> AnswerResult:
-        return _answer(kind, item, "a", given, Marks({("a", CLOSED, "1"): marks}))
+        return _answer(kind, item, "a", given, {("a", CLOSED, "1"): marks})
 
     bare = AnswerResult(CLOSED, "1", "a", "missing", reason="not asked")
     assert result(None) == bare
@@ -323,20 +318,19 @@ def test_an_answer_becomes_a_result_by_its_mark_or_its_reason() -> None:
 
 def test_a_jurys_score_takes_the_place_of_a_mark() -> None:
     bare = AnswerResult("b", "1", "a", "missing", reason="not judged")
-    sentence = Sentence({("1", "a"): 0.5, ("2", "a"): None}, JuryResult(()), (), Path())
-    assert _judged(bare, None) == replace(bare, reason="no jury")
-    assert _judged(bare, sentence) == replace(bare, state="scored", score=0.5, reason="")
+    scores = {("b", "1", "a"): 0.5, ("b", "2", "a"): None}
+    assert _judged(bare, scores) == replace(bare, state="scored", score=0.5, reason="")
     for item in ("2", "3"):
-        assert _judged(replace(bare, item=item, reason="x"), sentence).reason == "not judged"
+        assert _judged(replace(bare, item=item, reason="x"), scores).reason == "not judged"
 
 
 def test_an_item_whose_gold_answer_cannot_be_marked_is_at_fault() -> None:
     items = [Item(str(number), {}, ("A",)) for number in range(4)]
     kind = chosen(replace(load_benchmark(CLOSED), metrics=("exact_match",)), *items)
-    marks = Marks({
+    marks = {
         ("a", CLOSED, "0"): {"exact_match": Mark(None, Reason.INPUT)},
         ("a", CLOSED, "1"): {"exact_match": Mark(None, Reason.PARSE), "rouge_l": Mark(None, Reason.INPUT)},
-    })  # fmt: skip
+    }
     trivial = [BaselineResult(CLOSED, "x", {"0": 1.0, "1": 1.0, "2": 1.0}), BaselineResult("other", "x", {})]
     assert _at_fault(kind, [asked("a", {})], marks, trivial) == {"0", "3"}
     assert _at_fault(kind, [asked("a", {})], marks, []) == {"0"} and _at_fault(kind, [], marks, []) == set()
@@ -405,13 +399,15 @@ def test_checks_are_kept_beside_the_results_and_the_last_of_a_kind_stays(tmp_pat
     keep_probe(tmp_path, "one", "b", probe(0))
     keep_probe(tmp_path, "one", "b", probe(9))
     keep_probe(tmp_path, "two", "b", probe(0))
+    keep_probe(tmp_path, "one", "of another suite", probe(0))
     found = read_checks(tmp_path)["memory"]
     assert [(each.candidate, each.benchmark, each.test, each.memorised) for each in found] == [
-        ("one", "b", "completion", True), ("two", "b", "completion", False)
+        ("one", "b", "completion", True), ("two", "b", "completion", False),
+        ("one", "of another suite", "completion", False),
     ]  # fmt: skip
     save_results(full(), tmp_path)
     again = read_results(tmp_path)
-    assert again.memory == found and isinstance(again.memory[0], MemoryResult) and again.reach == ()
+    assert again.memory == found[:1] and again.reach == (), "of who and what is in these results alone"
     (tmp_path / "checks.json").write_text(
         json.dumps({"reach": [{"benchmark": "b", "judge": "j", "answerable": {"i": 0.0}}], "memory": []})
     )

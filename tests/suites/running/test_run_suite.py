@@ -19,7 +19,9 @@ from tests.processes import kill, start, wait_until
 from tests.suites.running.suites import CLOSED, OPEN, cells, model, pages, referrals, right_up_to, write_suite
 
 from medjury.cli import main
-from medjury.suites import board_json, board_of, load_benchmark, read_results, sample_file
+from medjury.suites import load_benchmark, read_results, sample_file
+from medjury.suites._leaderboard._data import board_json
+from medjury.suites._leaderboard._standings import board_of
 
 ROOT = Path(__file__).parents[3]
 EIGHT = ["head_qa", "pubmedqa", "medec", "ehrsql", "medcalc_bench", "medbullets", "race_bias", "mediqa_qa"]

@@ -8,7 +8,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -254,16 +254,6 @@ _FINISHES: dict[str, Finish] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Questions:
-    """The items of one benchmark with the cases they are asked as, and how long an answer may be."""
-
-    benchmark: Benchmark
-    items: Sequence[Item]
-    cases: Sequence[Case]
-    most_tokens: int
-
-
 def is_given(path: Path) -> bool:
     """True where a path holds another program's results."""
     return bool(helm_folders(path) or inspect_logs(path))
@@ -279,10 +269,18 @@ def read_given(path: Path) -> list[GivenRun]:
 
 
 def record_given(
-    path: Path, questions: Sequence[Questions], speaker: Speaker, called: str, model: str | None, to: Path
+    path: Path,
+    questions: Sequence[tuple[Benchmark, Sequence[Item], Sequence[Case]]],
+    speaker: Speaker,
+    most_tokens: int | None,
+    called: str,
+    model: str | None,
+    to: Path,
 ) -> tuple[list[str], dict[str, str] | None]:
-    """Write the answers of one model at `path` as recorded answers to these questions. What a reader must know; and
-    of answers to HELM by case, as they were there, those that are put in our words: None of another program's."""
+    """Write the answers of one model at `path` as recorded answers to the items of these benchmarks, with the
+    cases they are asked as; None for the `most_tokens` that the benchmark allows. What a reader must know; and
+    of answers to HELM by case, as they were there, those that are put in our words: None of another
+    program's."""
     runs = _of_one_model(path, model)
     answers = [each for run in runs for each in run.answers]
     program, by = runs[0].program, runs[0].model
@@ -292,26 +290,25 @@ def record_given(
     told += [f"{called}: {line}" for run in runs for line in run.told]
     lines: list[tuple[Case, int, GivenAnswer]] = []
     helms: dict[str, str] = {}
-    for each in questions:
-        matched = match_answers(each.benchmark, each.items, answers, by=_asked_by(program, each.benchmark))
+    for benchmark, items, cases in questions:
+        found, unmatched = match_answers(benchmark, items, answers, by=_asked_by(program, benchmark))
         reworded = len(helms)
-        for item, case in zip(each.items, each.cases, strict=True):
-            if item.id in matched.answers:
-                answer = matched.answers[item.id]
-                if program == "HELM" and (ours := _in_our_words(each.benchmark, answer)) is not None:
+        for item, case in zip(items, cases, strict=True):
+            if item.id in found:
+                answer = found[item.id]
+                if program == "HELM" and (ours := _in_our_words(benchmark, answer)) is not None:
                     helms[case.id] = answer.text
                     answer = replace(answer, text=ours)
-                lines.append((case, each.most_tokens, answer))
-        if each.benchmark.helm and (reworded := len(helms) - reworded):
-            meant = ", ".join(
-                f"{theirs or 'an empty one'} is {ours}" for ours, theirs in each.benchmark.helm.words.items()
-            )
+                lines.append((case, most_tokens or benchmark.most_tokens, answer))
+        if benchmark.helm and (reworded := len(helms) - reworded):
+            words = benchmark.helm.words.items()
+            meant = ", ".join(f"{theirs or 'an empty one'} is {ours}" for ours, theirs in words)
             told.append(
-                f"{called}: {each.benchmark.name}: {counted(reworded, 'answer')} read as HELM means them: {meant}"
+                f"{called}: {benchmark.name}: {counted(reworded, 'answer')} read as HELM means them: {meant}"
             )
         told += [
-            f"{called}: {each.benchmark.name}: {len(ids):,} of {len(each.items):,} items have no answer: {why}"
-            for why, ids in matched.unmatched.items()
+            f"{called}: {benchmark.name}: {len(ids):,} of {len(items):,} items have no answer: {why}"
+            for why, ids in unmatched.items()
         ]
     if not lines:
         raise MedjuryError(f"{path}: no answer belongs to an item of these benchmarks; {told[-1]}")
@@ -377,13 +374,15 @@ def ratings_of_given(
     found: list[Rating] = []
     told = []
     for run in read_given(Path(path)):
-        matched = match_answers(benchmark, items, run.answers, by=_asked_by(run.program, benchmark))
+        answers, unmatched = match_answers(
+            benchmark, items, run.answers, by=_asked_by(run.program, benchmark)
+        )
         metrics = sorted({name for answer in run.answers for name in answer.scores})
-        for item, answer in matched.answers.items():
+        for item, answer in answers.items():
             found += [_rating(benchmark, run, item, answer, metric) for metric in metrics]
         told += [
             f"{run.model}: {len(ids):,} of {len(items):,} items have no score: {why}"
-            for why, ids in matched.unmatched.items()
+            for why, ids in unmatched.items()
         ]
         told += run.told
     return found, told

@@ -1,4 +1,5 @@
-"""Answers and scores as another program wrote them down, and which of them belongs to which item of a benchmark."""
+"""Answers and scores as another program wrote them down, and which of them belongs to which item of a
+benchmark."""
 
 from __future__ import annotations
 
@@ -67,20 +68,13 @@ SHARED = "another item has the same text"
 OTHER_CHOICES = "its choices were others, in another order, or not given"
 
 
-@dataclass(frozen=True, slots=True)
-class Matched:
-    """Answers by item id, and the items without one, by reason."""
-
-    answers: dict[str, GivenAnswer]
-    unmatched: dict[str, list[str]]
-
-
 def match_answers(
     benchmark: Benchmark, items: Sequence[Item], answers: Sequence[GivenAnswer], *, by: Helm | None = None
-) -> Matched:
-    """The answer to each item. `by` is how HELM asks it, where HELM did: the first of the inputs that it shows as
-    we do is a whole line of the question, or all of it but a label (`Question: …`), and the others occur in it.
-    Where it asks for other words than our letters, an answer has no choices."""
+) -> tuple[dict[str, GivenAnswer], dict[str, list[str]]]:
+    """The answers by item id, and the items without one, by reason. `by` is how HELM asks it, where HELM did:
+    the first of the inputs that it shows as we do is a whole line of the question, or all of it but a label
+    (`Question: …`), and the others occur in it. Where it asks for other words than our letters, an answer has
+    no choices."""
     shown = by.shows if by else ()
     by_id, by_text = defaultdict(list), defaultdict(list)
     by_line = _by_line(answers) if shown else {}
@@ -106,7 +100,7 @@ def match_answers(
             found[item.id] = taken
         else:
             unmatched[one if isinstance(one, str) else OTHER_CHOICES].append(item.id)
-    return Matched(found, dict(unmatched))
+    return found, dict(unmatched)
 
 
 def _one(
@@ -184,8 +178,9 @@ def _of(item: Item) -> GivenAnswer:
 
 
 def _in_our_letters(item: Item, answer: GivenAnswer) -> GivenAnswer | None:
-    """The answer with the letter that the item has for the choice. A letter that stands for something else here, or
-    may, would be marked wrongly: such an answer is not taken, nor one in words where the letters differ."""
+    """The answer with the letter that the item has for the choice. A letter that stands for something else
+    here, or may, would be marked wrongly: such an answer is not taken, nor one in words where the letters
+    differ."""
     if not item.choices or answer.failure:
         return answer
     ours = {_plain(text): letter for letter, text in item.choices.items()}

@@ -3,46 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from medjury.suites._baselines import UnanswerableEffect, effect_of_unanswerable
 from medjury.suites._leaderboard._cells import counted_score
+from medjury.suites._leaderboard._results import ReachResult
 from medjury.suites._leaderboard._standings import Board
 
 
-@dataclass(frozen=True, slots=True)
-class ReachEffect:
-    """What leaving out the items does that a judge calls out of reach; or why that cannot be told."""
-
-    benchmark: str
-    judge: str
-    effect: UnanswerableEffect | None
-    why: str = ""
-
-    def as_dict(self) -> dict[str, Any]:
-        found = self.effect
-        base: dict[str, Any] = {"benchmark": self.benchmark, "judge": self.judge, "why": self.why}
-        if found is None:
-            return {**base, "items": None, "out_of_reach": None, "not_judged": None, "candidates": []}
-        rows = [
-            {
-                "candidate": each.candidate,
-                "score": each.score,
-                "score_in_reach": each.kept_score,
-                "score_out_of_reach": each.left_out_score,
-                "rank": each.rank,
-                "rank_in_reach": each.kept_rank,
-            }
-            for each in found.candidates
-        ]
-        counts = {"items": found.items, "out_of_reach": found.left_out, "not_judged": found.not_judged}
-        return {**base, **counts, "candidates": rows}
+def reach_rows(board: Board) -> list[dict[str, Any]]:
+    """The effects as data."""
+    rows = []
+    for reach, found in reach_effects(board):
+        row: dict[str, Any] = {"benchmark": reach.benchmark, "judge": reach.judge, "why": ""}
+        if isinstance(found, str):
+            row |= {"why": found, "items": None, "out_of_reach": None, "not_judged": None, "candidates": []}
+        else:
+            row |= {"items": found.items, "out_of_reach": found.left_out, "not_judged": found.not_judged}
+            row["candidates"] = [
+                {
+                    "candidate": each.candidate,
+                    "score": each.score,
+                    "score_in_reach": each.kept_score,
+                    "score_out_of_reach": each.left_out_score,
+                    "rank": each.rank,
+                    "rank_in_reach": each.kept_rank,
+                }
+                for each in found.candidates
+            ]
+        rows.append(row)
+    return rows
 
 
-def reach_effects(board: Board) -> list[ReachEffect]:
-    """For every benchmark of which a judge said whether its gold answers can be reached, on the items that all
-    comparable candidates have."""
+def reach_effects(board: Board) -> list[tuple[ReachResult, UnanswerableEffect | str]]:
+    """For every benchmark of which a judge said whether its gold answers can be reached: what leaving out those
+    that cannot does to the items that all comparable candidates have; or why that cannot be told."""
     found = []
     for each in board.results.reach:
         those = [
@@ -64,25 +59,21 @@ def reach_effects(board: Board) -> list[ReachEffect]:
             if (count := counted_score(answer)) is not None:
                 scores[answer.candidate][answer.item] = count
                 weights[answer.candidate][answer.item] = answer.weight
-        found.append(_effect(each.benchmark, each.judge, scores, weights, each.answerable))
+        found.append((each, _effect(scores, weights, each.answerable)))
     return found
 
 
 def _effect(
-    benchmark: str,
-    judge: str,
     scores: Mapping[str, Mapping[str, float]],
     weights: Mapping[str, Mapping[str, float]],
     answerable: Mapping[str, float | None],
-) -> ReachEffect:
+) -> UnanswerableEffect | str:
     if not scores:
-        return ReachEffect(benchmark, judge, None, "no candidate has enough scores to be compared")
+        return "no candidate has enough scores to be compared"
     shared = set.intersection(*(set(each) for each in scores.values()))
     if not any(answerable.get(item) != 0 for item in shared):
-        return ReachEffect(
-            benchmark, judge, None, "no item is left that can be answered according to the judge"
-        )
-    return ReachEffect(benchmark, judge, effect_of_unanswerable(scores, answerable, weights=weights))
+        return "no item is left that can be answered according to the judge"
+    return effect_of_unanswerable(scores, answerable, weights=weights)
 
 
 def not_probed(board: Board) -> list[tuple[str, list[str]]]:

@@ -1,4 +1,5 @@
-"""The leaderboard as data: one JSON for machines, the part of it that the page computes with, and tables as CSV."""
+"""The leaderboard as data: one JSON for machines, the part of it that the page computes with, and tables as
+CSV."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from dataclasses import asdict
 from typing import Any
 
 from medjury.report import Html
-from medjury.statistics import ends
+from medjury.statistics import Printable, ends, text_table
 from medjury.suites._leaderboard._cells import MOST_MISSING, counted_score
-from medjury.suites._leaderboard._checks import not_probed, reach_effects
+from medjury.suites._leaderboard._checks import not_probed, reach_rows
 from medjury.suites._leaderboard._costs import candidate_costs, payer_costs
 from medjury.suites._leaderboard._results import AnswerResult
 from medjury.suites._leaderboard._standings import Board
@@ -86,7 +87,7 @@ def board_json(board: Board) -> dict[str, Any]:
         "by_benchmark": [each.as_dict() for each in board.benchmarks.values()],
         "cells": [each.as_dict() for each in board.cells.values()],
         "detectable": detectable_rows(board),
-        "reach": [each.as_dict() for each in reach_effects(board)],
+        "reach": reach_rows(board),
         "memory": [asdict(each) for each in results.memory],
         "not_probed": dict(not_probed(board)),
         "agreement": [
@@ -109,6 +110,28 @@ def board_json(board: Board) -> dict[str, Any]:
         "published": [asdict(each) for each in results.published],
         "notes": list(results.notes),
     }
+
+
+def board_text(board: Board) -> str:
+    """The standings for a terminal, with what must be read before them."""
+    rows: list[dict[str, Printable]] = [
+        {
+            "rank": None if (place := each.places.get("win_half")) is None else place.rank,
+            "candidate": each.candidate,
+            "win_rate": each.win_half,
+            "win_or_tie": each.win_or_tie,
+            "macro_average": each.macro,
+            "tie_group": "" if place is None else place.tie_group,
+        }
+        for each in board.overall.rows
+    ]
+    lines = [f"! {note}" for note in board.results.notes]
+    if board.samples:
+        lines.append(f"! NOT A MEASUREMENT: made-up rows stand in for the data of {', '.join(board.samples)}")
+    lines += [f"! {warning}" for warning in board.overall.warnings]
+    lines += text_table(rows)
+    lines += [f"{name}: {why}" for name, why in board.overall.unranked.items()]
+    return "\n".join(lines)
 
 
 def page_data(board: Board) -> Html:
@@ -184,8 +207,7 @@ def standings_csv(board: Board) -> str:
 def checks_csv(board: Board) -> str:
     """One row for every candidate and benchmark that was looked at: gold answers in reach, and memory."""
     rows: list[dict[str, Any]] = []
-    for each in reach_effects(board):
-        told = each.as_dict()
+    for told in reach_rows(board):
         shared = {name: told[name] for name in ("benchmark", "judge", "items", "out_of_reach", "not_judged")}
         rows += [{"check": "gold answers in reach", **shared, **row} for row in told["candidates"]]
     rows += [{"check": "memory", **asdict(each)} for each in board.results.memory]

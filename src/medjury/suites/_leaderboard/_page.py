@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
+from medjury.analysis.ranking import Standing
 from medjury.foundation.files import private_folder, write_whole
 from medjury.report import (
     Html,
@@ -24,6 +26,7 @@ from medjury.suites._leaderboard import _sections as sections
 from medjury.suites._leaderboard._checks import not_probed, reach_effects
 from medjury.suites._leaderboard._data import (
     board_json,
+    board_text,
     cells_csv,
     checks_csv,
     costs_csv,
@@ -32,9 +35,9 @@ from medjury.suites._leaderboard._data import (
 )
 from medjury.suites._leaderboard._item_pages import item_pages, own_file
 from medjury.suites._leaderboard._names import slugs
-from medjury.suites._leaderboard._results import AnswerResult
+from medjury.suites._leaderboard._results import AnswerResult, Results
 from medjury.suites._leaderboard._sections import cost_section, heat_map
-from medjury.suites._leaderboard._standings import Board, CandidateStanding, Place
+from medjury.suites._leaderboard._standings import Board, CandidateStanding, board_of
 
 # The table of standings, complete without script; the script fills the same cells anew for another choice.
 
@@ -103,8 +106,8 @@ def _row(each: CandidateStanding) -> dict[str, Html | str]:
 
 
 def _line(told: Mapping[str, Html | str], *who: Html | str, **attributes: object) -> Html:
-    """A row of the table: what is told under each key, and a dash under the others. The script finds the cells of a
-    candidate by their keys; trivial answers have none, and nothing in place of a dash."""
+    """A row of the table: what is told under each key, and a dash under the others. The script finds the cells
+    of a candidate by their keys; trivial answers have none, and nothing in place of a dash."""
     keyed = "data_candidate" in attributes
     cells = [
         element("th", *who, scope="row") if key == "candidate"
@@ -114,11 +117,11 @@ def _line(told: Mapping[str, Html | str], *who: Html | str, **attributes: object
     return element("tr", *cells, **attributes)
 
 
-def rank_words(place: Place | None) -> Html | str:
+def rank_words(place: Standing | None) -> Html | str:
     if place is None:
         return "–"
     return joined(
-        [str(place.rank), " ", element("span", f"({place.low} to {place.high})", class_="interval")]
+        [str(place.rank), " ", element("span", f"({place.rank_low} to {place.rank_high})", class_="interval")]
     )
 
 
@@ -144,7 +147,7 @@ def _reach(board: Board) -> list[Html]:
     effects = reach_effects(board)
     rows: list[Sequence[Printable]] = [
         (
-            titles[each.benchmark],
+            titles[reach.benchmark],
             one.candidate,
             one.score,
             one.kept_score,
@@ -153,9 +156,9 @@ def _reach(board: Board) -> list[Html]:
             one.kept_rank,
             "moves" if one.rank != one.kept_rank else "",
         )
-        for each in effects
-        if each.effect is not None
-        for one in each.effect.candidates
+        for reach, effect in effects
+        if not isinstance(effect, str)
+        for one in effect.candidates
     ]
     parts = []
     if rows:
@@ -169,10 +172,11 @@ def _reach(board: Board) -> list[Html]:
             )
         )  # fmt: skip
     said = [
-        f"{titles[each.benchmark]}, by {each.judge}: {each.effect.text() if each.effect else each.why}."
-        for each in effects
+        f"{titles[reach.benchmark]}, by {reach.judge}: {effect if isinstance(effect, str) else effect.text()}."
+        for reach, effect in effects
     ]
-    unasked = [title for name, title in titles.items() if name not in {each.benchmark for each in effects}]
+    asked = {reach.benchmark for reach, _ in effects}
+    unasked = [title for name, title in titles.items() if name not in asked]
     if unasked:
         said.append(f"It was not checked whether the gold answers can be reached: {_some(unasked)}.")
     return [*parts, bullets(said)]
@@ -348,6 +352,25 @@ def _banners(board: Board) -> list[Html]:
 
 
 # Writes the folder: `index.html`, the pages of items, and the same numbers as data.
+
+
+def make_leaderboard(
+    results: Results,
+    folder: str | Path,
+    *,
+    texts: bool | None = None,
+    form: Literal["text", "json", "csv"] = "text",
+    leave_out_decided: bool = False,
+    resamples: int = 2000,
+    seed: int = 0,
+) -> tuple[Path, str]:
+    """Write the leaderboard of some results into a folder: its first page, and all of it as JSON, the standings as
+    CSV, or these as text."""
+    board = board_of(results, leave_out_decided=leave_out_decided, resamples=resamples, seed=seed)
+    page = write_leaderboard(board, folder, texts=texts)
+    if form == "json":
+        return page, json.dumps(board_json(board), indent=1, ensure_ascii=False, allow_nan=False)
+    return page, standings_csv(board).removesuffix("\n") if form == "csv" else board_text(board)
 
 
 def write_leaderboard(board: Board, folder: str | Path, *, texts: bool | None = None) -> Path:

@@ -1,4 +1,5 @@
-"""The sections below the standings: scores by benchmark, categories, coverage, what can be told apart, the jury."""
+"""The sections below the standings: scores by benchmark, categories, coverage, what can be told apart, the
+jury."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ def categories(board: Board) -> Html:
                     standings.name,
                     each.candidate,
                     None if place is None else place.rank,
-                    "" if place is None else f"{place.low} to {place.high}",
+                    "" if place is None else f"{place.rank_low} to {place.rank_high}",
                     "" if place is None else place.tie_group,
                     each.macro,
                     each.win_half,

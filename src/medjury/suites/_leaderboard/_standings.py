@@ -9,7 +9,7 @@ towards one half, so that the interval would miss the very win rate it belongs t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -38,18 +38,10 @@ NOTHING_SCORED = "no rank: too few answers have a score"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A rank, the ranks that the data leave open, and the letters of those who are not told apart."""
-
-    rank: int
-    low: int
-    high: int
-    tie_group: str
-
-
-@dataclass(frozen=True, slots=True)
 class CandidateStanding:
-    """One candidate. `win_half` counts a tie half, `win_or_tie` (score ≥ rival's) as a win for both."""
+    """One candidate. `win_half` counts a tie half, `win_or_tie` (score ≥ rival's) as a win for both. `places`
+    has by each measure the rank, the ranks that the data leave open, and the letters of those who are not told
+    apart."""
 
     candidate: str
     win_half: Estimate | None
@@ -57,7 +49,7 @@ class CandidateStanding:
     win_sd: float | None
     macro: Estimate
     macro_sd: float | None
-    places: Mapping[Measure, Place] = field(default_factory=dict)
+    places: Mapping[Measure, Standing] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         nothing = undefined("there is nobody to be compared with", 0, "")
@@ -68,7 +60,15 @@ class CandidateStanding:
             "win_sd": self.win_sd,
             **ends(self.macro, "macro"),
             "macro_sd": self.macro_sd,
-            "places": {name: asdict(each) for name, each in self.places.items()},
+            "places": {
+                name: {
+                    "rank": each.rank,
+                    "low": each.rank_low,
+                    "high": each.rank_high,
+                    "tie_group": each.tie_group,
+                }
+                for name, each in self.places.items()
+            },
             "method": self.macro.method,
         }
 
@@ -229,11 +229,10 @@ def _standing(
 ) -> CandidateStanding:
     rows: dict[Measure, Standing] = {name: found.find(system=candidate) for name, found in made.items()}
     half, either = rows.get("win_half"), rows.get("win_or_tie")
-    places = {
-        name: Place(each.rank, each.rank_low, each.rank_high, each.tie_group) for name, each in rows.items()
-    }
+    places = dict(rows)
     if "items" in few:
-        places["macro"] = Place(rows["macro"].rank, 1, len(made["macro"].rows), "a")
+        last = len(made["macro"].rows)
+        places["macro"] = replace(rows["macro"], rank_low=1, rank_high=last, tie_group="a")
     return CandidateStanding(
         candidate,
         None if half is None else _without(half.win_rate, few.get("wins")),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from medjury.instruments import Reason
 from medjury.models import context_window
@@ -26,6 +25,7 @@ from medjury.suites._marking._codes import gold_codes
 from medjury.suites._marking._helm import HELM, HELM_RULES
 from medjury.suites._marking._metrics import JURY
 from medjury.suites._running._answers import Asked, Given, spent_in
+from medjury.suites._running._jury import jury_run
 from medjury.suites._running._marks import Marks, text_marks, weight_of
 from medjury.suites._running._plan import SuitePlan
 from medjury.suites._running._suite import Chosen, Suite
@@ -40,38 +40,35 @@ _TAKEN = ("calls", "tokens_in", "tokens_out", "money")
 _NO_JURY, _NOT_JUDGED, _NOT_ASKED = "no jury", "not judged", "not asked"
 
 
-@dataclass(frozen=True)
-class Sentence:
-    """What the jury said of one open benchmark: scores by (item, candidate), and what is known of the jury."""
-
-    scores: Mapping[tuple[str, str], float | None]
-    jury: JuryResult
-    spending: tuple[Spending, ...]
-    folder: Path
+# The jury's scores by (benchmark, item, candidate); None where it gave none.
+Scores = Mapping[tuple[str, str, str], float | None]
 
 
 def assemble(
-    suite: Suite,
     plan: SuitePlan,
     asked: Sequence[Asked],
-    marks: Marks,
-    sentences: Mapping[str, Sentence],
+    marked: tuple[Marks, Mapping[str, str]],
+    juries: Mapping[str, JuryResult],
+    scores: Scores,
+    votes: Sequence[Spending],
     trivial: tuple[tuple[BaselineResult, ...], Mapping[str, frozenset[str]]],
     agreement: tuple[AgreementResult, ...],
 ) -> Results:
-    """The results of a run. An item whose own gold answer is at fault marks nobody: it is left out, and counted."""
-    baselines, decided = trivial
+    """The results of a run; `juries` are those of the open benchmarks that were judged, `votes` what they cost.
+    An item whose own gold answer is at fault marks nobody: it is left out, and counted."""
+    suite, (marks, failed), (baselines, decided) = plan.suite, marked, trivial
     at_fault = {each.name: _at_fault(each, asked, marks, baselines) for each in suite.benchmarks}
     notes = [*suite.notes()]
-    notes += [f"{metric} was not computed: {why}" for metric, why in marks.failed.items()]
-    folders = [*(each.study.output for each in asked), *(each.folder for each in sentences.values())]
+    notes += [f"{metric} was not computed: {why}" for metric, why in failed.items()]
+    folders = [each.study.output for each in asked]
+    folders += [jury_run(suite, each) for each in suite.benchmarks if each.name in juries]
     paid = sum(spent_in(folder)[0] for folder in folders)
-    spending = _spending(plan, asked, sentences)
+    spending = _spending(plan, asked, votes)
     known = all(each.money is not None for each in spending)
     return Results(
         suite.name,
         tuple(
-            _benchmark(suite, each, sentences.get(each.name), len(at_fault[each.name]))
+            _benchmark(suite, each, juries.get(each.name), len(at_fault[each.name]))
             for each in suite.benchmarks
         ),
         tuple(_candidate(each) for each in asked),
@@ -90,7 +87,7 @@ def assemble(
         ),
         tuple(
             each
-            for each in _answers(suite, asked, marks, sentences)
+            for each in _answers(suite, asked, marks, juries, scores)
             if each.item not in at_fault[each.benchmark]
         ),
         baselines,
@@ -116,7 +113,7 @@ def _at_fault(
         item.id
         for item in chosen.items
         for each in asked
-        if (mark := marks.of(each.part.called, chosen.name, item.id).get(metric))
+        if (mark := marks.get((each.part.called, chosen.name, item.id), {}).get(metric))
         and mark.reason is Reason.INPUT
     }
     for baseline in (each for each in baselines if each.benchmark == chosen.name):
@@ -124,7 +121,7 @@ def _at_fault(
     return found
 
 
-def _benchmark(suite: Suite, chosen: Chosen, sentence: Sentence | None, at_fault: int) -> BenchmarkResult:
+def _benchmark(suite: Suite, chosen: Chosen, jury: JuryResult | None, at_fault: int) -> BenchmarkResult:
     facts = chosen.benchmark
     left_out = dict(chosen.loaded.left_out) | ({_AT_FAULT: at_fault} if at_fault else {})
     return BenchmarkResult(
@@ -134,7 +131,7 @@ def _benchmark(suite: Suite, chosen: Chosen, sentence: Sentence | None, at_fault
         drawn_from=len(chosen.loaded.items),
         left_out=left_out,
         problems=len(chosen.loaded.problems),
-        jury=None if sentence is None else sentence.jury,
+        jury=jury,
         known=chosen.loaded.known,
         helm=_helm(chosen) if suite.settings.marks == HELM else None,
     )
@@ -165,7 +162,7 @@ def _candidate(asked: Asked) -> CandidateResult:
 
 
 def _answers(
-    suite: Suite, asked: Sequence[Asked], marks: Marks, sentences: Mapping[str, Sentence]
+    suite: Suite, asked: Sequence[Asked], marks: Marks, juries: Collection[str], scores: Scores
 ) -> Iterator[AnswerResult]:
     for chosen in suite.benchmarks:
         for each in asked:
@@ -173,7 +170,9 @@ def _answers(
                 given = each.answers.get(f"{chosen.name}/{item.id}")
                 found = _answer(chosen, item, each.part.called, given, marks)
                 if chosen.benchmark.metrics[0] == JURY and given is not None and given.state == "scored":
-                    found = _judged(found, sentences.get(chosen.name))
+                    found = (
+                        _judged(found, scores) if chosen.name in juries else replace(found, reason=_NO_JURY)
+                    )
                 yield found
 
 
@@ -185,7 +184,7 @@ def _answer(chosen: Chosen, item: Item, candidate: str, given: Given | None, mar
         note=given.message,
     )  # fmt: skip
     metric = chosen.benchmark.metrics[0]
-    own = marks.of(candidate, chosen.name, item.id)
+    own = marks.get((candidate, chosen.name, item.id), {})
     others = text_marks(own, metric)
     if given.state != "scored":
         return replace(bare, state=given.state, others=others, weight=_silent_weight(chosen, item))
@@ -203,10 +202,8 @@ def _silent_weight(chosen: Chosen, item: Item) -> float:
     return float(max(1, len(gold_codes(item)))) if chosen.benchmark.metrics[0] == "code_f1" else 1.0
 
 
-def _judged(found: AnswerResult, sentence: Sentence | None) -> AnswerResult:
-    if sentence is None:
-        return replace(found, reason=_NO_JURY)
-    score = sentence.scores.get((found.item, found.candidate))
+def _judged(found: AnswerResult, scores: Scores) -> AnswerResult:
+    score = scores.get((found.benchmark, found.item, found.candidate))
     return (
         replace(found, reason=_NOT_JUDGED)
         if score is None
@@ -214,18 +211,15 @@ def _judged(found: AnswerResult, sentence: Sentence | None) -> AnswerResult:
     )
 
 
-def _spending(
-    plan: SuitePlan, asked: Sequence[Asked], sentences: Mapping[str, Sentence]
-) -> tuple[Spending, ...]:
+def _spending(plan: SuitePlan, asked: Sequence[Asked], votes: Sequence[Spending]) -> tuple[Spending, ...]:
     """What was planned, with what it came to beside it."""
     actual: dict[tuple[str, str, str, str], Spending] = {}
     for each in asked:
         for place, given in each.answers.items():
             key = ("candidate", each.part.called, place.partition("/")[0], each.part.called)
             actual[key] = _plus(actual.get(key), given)
-    for name, sentence in sentences.items():
-        for row in sentence.spending:
-            actual["judge", row.payer, name, row.candidate] = row
+    for row in votes:
+        actual["judge", row.payer, row.benchmark, row.candidate] = row
     rows = []
     for row in plan.spending:
         found = actual.get((row.role, row.payer, row.benchmark, row.candidate))

@@ -30,6 +30,7 @@ from medjury.tables import open_run
 from medjury.validation import evidence_of, validation_of
 
 INSTRUMENT, COMPOSITE = "note_quality", "overall"
+_RUN = "run"
 # The judges of the paper. Llama has no address of its own: it is wherever a site or a provider serves it.
 _PAPER: tuple[dict[str, Any], ...] = (
     {
@@ -103,6 +104,11 @@ def jury_folder(suite: Suite, chosen: Chosen) -> Path:
     return suite.output / "open" / chosen.name
 
 
+def jury_run(suite: Suite, chosen: Chosen) -> Path:
+    """The run folder of that study."""
+    return jury_folder(suite, chosen) / _RUN
+
+
 def answer_cases(chosen: Chosen, asked: Sequence[Asked]) -> list[Case]:
     """Every answer to an open benchmark as a case: the whole prompt is its context, the gold answer its
     reference."""
@@ -151,7 +157,7 @@ def jury_study(
         "allow_hosts": list(suite.settings.allow_hosts),
         "budget": {"money": money, "calls": calls},
         "store": suite.store,
-        "output": "run",
+        "output": _RUN,
     }
     if chosen.part.clinicians is not None:
         settings["humans"] = _clinicians(chosen.part.clinicians, suite.folder)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 
 from medjury.foundation.clock import utc_now
 from medjury.foundation.errors import MedjuryError
@@ -21,23 +20,15 @@ from medjury.suites._marking._metrics import JURY, mark_all
 from medjury.suites._running._answers import Asked
 from medjury.suites._running._suite import Chosen, Suite
 
-
-@dataclass
-class Marks:
-    """Marks by metric for each (candidate, benchmark, item), and the metrics that could not be computed, with
-    why."""
-
-    found: dict[tuple[str, str, str], dict[str, Mark]] = field(default_factory=dict)
-    failed: dict[str, str] = field(default_factory=dict)
-
-    def of(self, candidate: str, benchmark: str, item: str) -> Mapping[str, Mark]:
-        return self.found.get((candidate, benchmark, item), {})
+# Marks by metric for each (candidate, benchmark, item).
+Marks = dict[tuple[str, str, str], dict[str, Mark]]
 
 
-def mark_answers(suite: Suite, asked: Sequence[Asked]) -> Marks:
+def mark_answers(suite: Suite, asked: Sequence[Asked]) -> tuple[Marks, dict[str, str]]:
     """Mark all answers that were given. A metric that cannot work here (its model is not installed) is left out,
-    and said so."""
-    marks = Marks()
+    and given beside the marks, with why."""
+    marks: Marks = {}
+    failed: dict[str, str] = {}
     for chosen in suite.benchmarks:
         answered = [
             (each.part.called, item, given.text)
@@ -59,14 +50,17 @@ def mark_answers(suite: Suite, asked: Sequence[Asked]) -> Marks:
             except (MedjuryError, ImportError, OSError) as error:
                 if metric == chosen.benchmark.metrics[0]:
                     raise
-                marks.failed[metric] = str(error)
+                failed[metric] = str(error)
                 continue
             for (candidate, item, _), each in zip(answered, made, strict=True):
-                marks.found.setdefault((candidate, chosen.name, item.id), {})[metric] = each
+                marks.setdefault((candidate, chosen.name, item.id), {})[metric] = each
         helm = chosen.benchmark.helm
         if suite.settings.marks == HELM and helm is not None and helm.rule in HELM_RULES:
-            _add_helms(suite, chosen, asked, marks)
-    return marks
+            try:
+                _add_helms(suite, chosen, asked, marks)
+            except MedjuryError as error:
+                failed[HELM] = str(error)
+    return marks, failed
 
 
 def _add_helms(suite: Suite, chosen: Chosen, asked: Sequence[Asked], marks: Marks) -> None:
@@ -81,19 +75,15 @@ def _add_helms(suite: Suite, chosen: Chosen, asked: Sequence[Asked], marks: Mark
             and found.state != "missing"
             and found.reason != Reason.CONTEXT
         ]
-        try:
-            made = helm_marks(
-                chosen.benchmark,
-                [item for item, _ in given],
-                [text for _, text in given],
-                database=chosen.loaded.database,
-                asked_by_helm=helms is not None,
-            )
-        except MedjuryError as error:
-            marks.failed[HELM] = str(error)
-            return
+        made = helm_marks(
+            chosen.benchmark,
+            [item for item, _ in given],
+            [text for _, text in given],
+            database=chosen.loaded.database,
+            asked_by_helm=helms is not None,
+        )
         for (item, _), mark in zip(given, made, strict=True):
-            marks.found.setdefault((each.part.called, chosen.name, item.id), {})[HELM] = mark
+            marks.setdefault((each.part.called, chosen.name, item.id), {})[HELM] = mark
 
 
 def weight_of(metric: str, found: Mark) -> float:
@@ -108,7 +98,7 @@ def store_marks(suite: Suite, marks: Marks, store: Store) -> str:
     now = utc_now()
     labels = {each.name: f"{each.name}@{each.benchmark.version}" for each in suite.benchmarks}
     ratings, records = [], []
-    each_mark = ((*key, metric, each) for key, own in marks.found.items() for metric, each in own.items())
+    each_mark = ((*key, metric, each) for key, own in marks.items() for metric, each in own.items())
     for candidate, benchmark, item, metric, each in each_mark:
         label = labels[benchmark]
         stated = [label, item, candidate, metric, each.score, each.reason, each.read, each.note]

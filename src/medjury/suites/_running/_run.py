@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder, whole_file, write_whole
@@ -18,8 +18,7 @@ from medjury.store.ratings import open_store, write_ratings
 from medjury.studies import RunResult, run_study
 from medjury.suites._benchmark import Benchmark, Item, prompt_of
 from medjury.suites._leaderboard._results import (
-    AnswerResult,
-    ItemResult,
+    JuryResult,
     MemoryResult,
     ReachResult,
     Results,
@@ -27,27 +26,35 @@ from medjury.suites._leaderboard._results import (
 )
 from medjury.suites._memory import CompletionProbe, ExchangeabilityTest
 from medjury.suites._running._answers import Asked, ask_candidate, candidate_folder, spent_in
-from medjury.suites._running._assemble import Sentence, assemble
+from medjury.suites._running._assemble import Scores, assemble
 from medjury.suites._running._jury import (
     Rated,
     agreement_of,
     answer_cases,
     jury_folder,
     jury_of,
+    jury_run,
     jury_scores,
     jury_study,
     rated_answers,
     verdict_of,
 )
 from medjury.suites._running._marks import mark_answers, store_marks, trivial_of
-from medjury.suites._running._plan import SuitePlan, plan_suite
-from medjury.suites._running._suite import Chosen, Suite
+from medjury.suites._running._plan import SuitePlan
+from medjury.suites._running._suite import Suite
 from medjury.tables import open_run
 
 # Checks of items and candidates, kept beside the results of a suite: a later run or leaderboard shows them too.
 
 CHECKS = "checks.json"
 INSTRUMENT = "answerable"
+
+
+def _read_as(kind: Any, value: Any) -> Any:
+    """The frozen data of what a JSON file holds."""
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind).validate_python(value)
 
 
 def gold_cases(benchmark: Benchmark, items: Sequence[Item]) -> list[Case]:
@@ -59,7 +66,7 @@ def gold_cases(benchmark: Benchmark, items: Sequence[Item]) -> list[Case]:
     ]
 
 
-def keep_answerable(folder: str | Path, benchmark: str, run: str | Path) -> None:
+def _keep_answerable(folder: Path, benchmark: str, run: str | Path) -> None:
     """Keep what a study with the instrument `answerable` said of a benchmark's items; `run` is its run folder."""
     kept, found = read_checks(folder), _answerable(Path(run))
     others = [each for each in kept["reach"] if each.benchmark != benchmark]
@@ -86,8 +93,8 @@ def read_checks(folder: str | Path) -> dict[str, Any]:
     try:
         told = json.loads(place.read_text(encoding="utf-8"))
         return {
-            "reach": tuple(ReachResult(**each) for each in told["reach"]),
-            "memory": tuple(MemoryResult(**each) for each in told["memory"]),
+            "reach": _read_as(tuple[ReachResult, ...], told["reach"]),
+            "memory": _read_as(tuple[MemoryResult, ...], told["memory"]),
         }
     except (OSError, ValueError, TypeError, KeyError):
         raise MedjuryError(f"{place}: cannot be read; remove it and keep the checks again") from None
@@ -125,7 +132,6 @@ def _said(score: float | None) -> float | None:
 # the data, so they are their owner's alone; what may be published is in the folder `leaderboard`.
 
 FACTS, ITEMS, ANSWERS = "results.json", "items.jsonl", "answers.jsonl"
-_Made = TypeVar("_Made")
 
 
 def save_results(results: Results, folder: Path) -> None:
@@ -139,19 +145,30 @@ def save_results(results: Results, folder: Path) -> None:
         json.dump(facts, file, indent=1, ensure_ascii=False, allow_nan=False)
 
 
-def read_results(folder: str | Path) -> Results:
-    """The results that `medjury bench run` wrote into a folder."""
+def read_results(
+    folder: str | Path,
+    candidates: Sequence[str] | None = None,
+    benchmarks: Sequence[str] | None = None,
+    *,
+    answerable: Iterable[tuple[str, str]] = (),
+) -> Results:
+    """The results that `medjury bench run` wrote into a folder, or those of some candidates and benchmarks.
+    `answerable` are benchmarks with the run folder of a study that asked, with the instrument `answerable`,
+    which of their gold answers can be reached: what it said is kept with the results."""
     place = Path(folder)
     if not (place / FACTS).is_file():
         raise MedjuryError(f"{place}: holds no {FACTS}; is it the folder of `medjury bench run`?")
     try:
         facts = json.loads((place / FACTS).read_text(encoding="utf-8"))
-        items = tuple(_made(ItemResult, each) for each in _lines(place / ITEMS))
-        answers = tuple(_made(AnswerResult, each) for each in _lines(place / ANSWERS))
-        made = _made(Results, {**facts, "items": (), "answers": ()})
+        facts |= {"items": _lines(place / ITEMS), "answers": _lines(place / ANSWERS)}
+        made: Results = _read_as(Results, facts)
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise MedjuryError(f"{place}: the results cannot be read ({error}); run the suite again") from None
-    return replace(made, items=items, answers=answers, **read_checks(place))
+    for benchmark, run in answerable:
+        if benchmark not in [each.name for each in made.benchmarks]:
+            raise MedjuryError(f"--answerable names {benchmark!r}, which is not among the benchmarks")
+        _keep_answerable(place, benchmark, run)
+    return replace(made, **read_checks(place)).only(candidates, benchmarks)
 
 
 def _write_lines(path: Path, rows: Iterable[dict[str, Any]]) -> None:
@@ -165,47 +182,12 @@ def _lines(path: Path) -> list[dict[str, Any]]:
         return [json.loads(line) for line in file]
 
 
-def _made(kind: type[_Made], value: dict[str, Any]) -> _Made:
-    """The frozen data of a JSON object; names that this version does not know are left aside."""
-    hints = get_type_hints(kind)
-    known = {each.name for each in fields(kind)}  # type: ignore[arg-type]
-    return kind(**{name: _value(hints[name], each) for name, each in value.items() if name in known})
-
-
-def _value(hint: Any, value: Any) -> Any:
-    if is_dataclass(hint) and isinstance(value, dict):
-        return _made(hint, value)  # type: ignore[arg-type]
-    inner = [each for each in get_args(hint) if is_dataclass(each)]
-    if inner and isinstance(value, dict):
-        # `JuryResult | None`, or a mapping to estimates
-        if type(None) in get_args(hint):
-            return _made(inner[0], value)  # type: ignore[arg-type]
-        return {name: _made(inner[0], each) for name, each in value.items()}  # type: ignore[arg-type]
-    if isinstance(value, list):
-        return tuple(_made(inner[0], each) if inner else each for each in value)  # type: ignore[arg-type]
-    return value
-
-
 MARKS = "marks.parquet"
 Told = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class SuiteRun:
-    """What came of a suite. `why` says, line by line, what is missing."""
-
-    results: Results
-    plan: SuitePlan
-    why: tuple[str, ...]
-
-    @property
-    def complete(self) -> bool:
-        return not self.why
-
-
 def run_suite(
-    suite: Suite,
-    plan: SuitePlan | None = None,
+    plan: SuitePlan,
     *,
     watch: Any = None,
     tell: Told = lambda line: None,
@@ -214,10 +196,10 @@ def run_suite(
     preflight: bool = True,
     ask: bool = True,
     resamples: int = 2000,
-) -> SuiteRun:
-    """Run a suite to the end, or as far as endpoints and budget allow. `tell` is given a line for each step;
-    `resamples` are those of the jury's verdict and agreement."""
-    plan = plan_suite(suite, preflight=preflight) if plan is None else plan
+) -> tuple[Results, list[str]]:
+    """Run a suite to the end, or as far as endpoints and budget allow: its results, and line by line what is
+    missing. `tell` is given a line for each step; `resamples` are those of the jury's verdict and agreement."""
+    suite = plan.suite
     private_folder(suite.output)
     how = {
         "watch": watch, "keep_going": keep_going, "retry_unscored": retry_unscored,
@@ -229,28 +211,27 @@ def run_suite(
         money, calls, own = _left(suite, candidate_folder(suite, part.called), how)
         asked.append(ask_candidate(suite, part, money, calls, **own))
         tell(_ended(asked[-1].result))
-    marks = mark_answers(suite, asked)
+    marks, failed = mark_answers(suite, asked)
     with open_store(suite.store) as store:
         run = store_marks(suite, marks, store)
         write_ratings(store.ratings(run), suite.output / MARKS)
-    sentences, rated = _judge(suite, asked, how, tell, resamples)
-    results = assemble(
-        suite, plan, asked, marks, sentences, trivial_of(suite), agreement_of(rated, resamples=resamples)
-    )
-    results = replace(results, **read_checks(suite.output))
+    juries, scores, votes, rated = _judge(suite, asked, how, tell, resamples)
+    agreement = agreement_of(rated, resamples=resamples)
+    results = assemble(plan, asked, (marks, failed), juries, scores, votes, trivial_of(suite), agreement)
+    results = replace(results, **read_checks(suite.output)).only()  # checks of others may be kept there too
     save_results(results, suite.output)
-    return SuiteRun(results, plan, tuple(_missing(results)))
+    return results, _missing(results)
 
 
 def _left(
     suite: Suite, folder: Path, how: Mapping[str, Any]
 ) -> tuple[float | None, int | None, Mapping[str, Any]]:
-    """How much of the suite's budget is left for one run folder (what all others have not spent), and how its study
-    is run: where nothing is left, what is stored is read, and nobody is asked."""
+    """How much of the suite's budget is left for one run folder (what all others have not spent), and how its
+    study is run: where nothing is left, what is stored is read, and nobody is asked."""
     caps = suite.settings.budget
     folders = [
         *(candidate_folder(suite, each.called) for each in suite.settings.candidates),
-        *(jury_folder(suite, each) / "run" for each in suite.benchmarks),
+        *(jury_run(suite, each) for each in suite.benchmarks),
     ]
     others = [spent_in(each) for each in folders if each.resolve() != folder.resolve()]
     money = None if caps.money is None else caps.money - sum(each for each, _ in others)
@@ -266,8 +247,11 @@ def _judge(
     how: Mapping[str, Any],
     tell: Told,
     resamples: int,
-) -> tuple[dict[str, Sentence], list[Rated]]:
-    found: dict[str, Sentence] = {}
+) -> tuple[dict[str, JuryResult], Scores, list[Spending], list[Rated]]:
+    """The juries by benchmark, their scores, what each judge took, and the answers that clinicians rated."""
+    juries: dict[str, JuryResult] = {}
+    scores: dict[tuple[str, str, str], float | None] = {}
+    votes: list[Spending] = []
     rated = []
     for chosen in suite.benchmarks:
         judged = jury_of(suite, chosen)
@@ -275,36 +259,22 @@ def _judge(
         if judged is None or not cases:
             continue
         tell(f"{chosen.name}: {len(cases):,} answers judged by {', '.join(_names(judged.judges))}")
-        folder = jury_folder(suite, chosen)
-        money, calls, own = _left(suite, folder / "run", how)
-        study = jury_study(suite, chosen, judged, cases, folder, money=money, calls=calls)
+        money, calls, own = _left(suite, jury_run(suite, chosen), how)
+        study = jury_study(suite, chosen, judged, cases, jury_folder(suite, chosen), money=money, calls=calls)
         result = run_study(study, **own)
         tell(_ended(result))
         if not result.judged:
             continue
-        names = [each.name for each in study.jury.judges]
-        found[chosen.name] = _sentence(suite, chosen, study.output, judged.weights, names, resamples)
-        people = rated_answers(study.output, chosen.benchmark.title, list(judged.weights))
+        names, folder = [each.name for each in study.jury.judges], study.output
+        shown = str(folder.relative_to(suite.output)) if folder.is_relative_to(suite.output) else folder.name
+        juries[chosen.name] = verdict_of(folder, names, shown, resamples)
+        found = jury_scores(folder, judged.weights)
+        scores |= {(chosen.name, item, system): score for (item, system), score in found.items()}
+        votes += _votes(folder, chosen.name)
+        people = rated_answers(folder, chosen.benchmark.title, list(judged.weights))
         if people is not None:
             rated.append(people)
-    return found, rated
-
-
-def _sentence(
-    suite: Suite,
-    chosen: Chosen,
-    folder: Path,
-    weights: Mapping[str, float],
-    judges: Sequence[str],
-    resamples: int,
-) -> Sentence:
-    shown = str(folder.relative_to(suite.output)) if folder.is_relative_to(suite.output) else folder.name
-    return Sentence(
-        jury_scores(folder, weights),
-        verdict_of(folder, judges, shown, resamples),
-        tuple(_votes(folder, chosen.name)),
-        folder,
-    )
+    return juries, scores, votes, rated
 
 
 def _votes(folder: Path, benchmark: str) -> list[Spending]:

@@ -17,7 +17,7 @@ from medjury.foundation.files import private_folder, write_whole
 from medjury.intake.cases import Case
 from medjury.studies import ModelPart
 from medjury.suites._benchmark import Benchmark, Item, Loaded, prompt_of
-from medjury.suites._exchange._as_ratings import Questions, is_given, record_given, speaker_of
+from medjury.suites._exchange._as_ratings import is_given, record_given, speaker_of
 from medjury.suites._exchange._published import read_published
 from medjury.suites._leaderboard._names import slugs
 from medjury.suites._leaderboard._results import PublishedResult
@@ -191,28 +191,22 @@ class Suite:
         return tuple(told)
 
 
-def load_suite(path: str | os.PathLike[str]) -> Suite:
-    """Read a suite file; every problem is reported with its line and what to do about it."""
-    document = read_document(Path(path))
-    return _made(document, validate(document, SuiteFile))
+def load_suite(path: str | os.PathLike[str], settings: Mapping[str, Any] | None = None) -> Suite:
+    """Read a suite file; every problem is reported with its line and what to do about it. `settings` are
+    written into the file first, for a suite that is stated in another way: by it that suite can be run
+    again."""
+    file = Path(path)
+    if settings is not None:
+        import yaml
 
-
-def make_suite(settings: dict[str, Any], output: Path) -> Suite:
-    """A suite from options. It is written as a file into its own folder, by which it can be run again."""
-    import yaml
-
-    private_folder(output)
-    file = output / "suite.yaml"
-    write_whole(file, yaml.safe_dump({**settings, "output": "."}, sort_keys=False, allow_unicode=True))
-    return load_suite(file)
-
-
-def _made(document: Document, settings: SuiteFile) -> Suite:
-    file = Path(document.file)
+        private_folder(file.parent)
+        write_whole(file, yaml.safe_dump({**settings, "output": "."}, sort_keys=False, allow_unicode=True))
+    document = read_document(file)
+    stated = validate(document, SuiteFile)
     folder = file.resolve().parent
-    output = folder / (settings.output or f"suites/{settings.suite}")
+    output = folder / (stated.output or f"suites/{stated.suite}")
     chosen = []
-    for number, part in enumerate(settings.benchmarks):
+    for number, part in enumerate(stated.benchmarks):
         try:
             chosen.append(_chosen(part, folder))
         except MedjuryError as error:
@@ -223,21 +217,12 @@ def _made(document: Document, settings: SuiteFile) -> Suite:
             problem = f"{name!r} is the name of another benchmark of this suite; give this one another"
             raise MedjuryError(document.complaint(("benchmarks", number), problem))
     try:
-        store = _store(settings.store, folder, output)
+        store = _store(stated.store, folder, output)
     except MedjuryError as error:
         raise MedjuryError(document.complaint(("store",), str(error))) from None
-    settings, given, asked_by_helm = _with_given_answers(settings, chosen, folder, output)
-    return Suite(
-        settings.suite,
-        file,
-        settings,
-        tuple(chosen),
-        output,
-        store,
-        given,
-        asked_by_helm,
-        _published(document, settings, chosen, folder),
-    )
+    stated, given, asked_by_helm = _with_given_answers(stated, chosen, folder, output)
+    published = _published(document, stated, chosen, folder)
+    return Suite(stated.suite, file, stated, tuple(chosen), output, store, given, asked_by_helm, published)
 
 
 def _published(
@@ -266,21 +251,13 @@ def _with_given_answers(
     for part in settings.candidates:
         named = part.options.get("file")
         if part.kind == "recorded" and isinstance(named, str) and is_given(folder / named):
-            own = "max_tokens" in part.model_fields_set
-            questions = [
-                Questions(
-                    each.benchmark,
-                    each.items,
-                    each.cases(),
-                    part.max_tokens if own else each.benchmark.most_tokens,
-                )
-                for each in chosen
-            ]
+            questions = [(each.benchmark, each.items, each.cases()) for each in chosen]
             place = output / "given" / f"{slugs([part.called])[part.called]}.jsonl.gz"
             private_folder(place.parent)
             speaker = speaker_of(part.temperature, part.seed, part.max_tokens)
+            own = part.max_tokens if "max_tokens" in part.model_fields_set else None
             model = part.options.get("model")
-            known, helms = record_given(folder / named, questions, speaker, part.called, model, place)
+            known, helms = record_given(folder / named, questions, speaker, own, part.called, model, place)
             told += known
             if helms is not None:
                 asked_by_helm[part.called] = helms
