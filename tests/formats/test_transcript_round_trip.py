@@ -19,7 +19,6 @@ from medjury.texts.transcripts import read_transcript
 from medjury.texts.transcripts._read import ENDINGS
 from medjury.texts.transcripts._recognisers import FORMS as JSON_FORMS
 from medjury.texts.transcripts._speaker_names import is_heading
-from medjury.texts.transcripts._turn import merge_speaker_turns
 
 Dialogue = list[tuple[str, str]]
 
@@ -199,9 +198,7 @@ def test_a_dialogue_is_read_back_or_refused(form: str, dialogue: Dialogue) -> No
         except MedjuryError:
             return
     before = PREFIXED.get(form, "")
-    read = [
-        ((turn.speaker or "").removeprefix(before), turn.text) for turn in merge_speaker_turns(found.turns)
-    ]
+    read = _merged([((turn.speaker or "").removeprefix(before), turn.text) for turn in found.turns])
     expected = _merged(dialogue)
     if file.suffix == ".ctm":  # a name there ends at the first blank
         expected = _merged([(name.split()[0], words) for name, words in dialogue])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from medjury.foundation.errors import MedjuryError
 from medjury.texts.transcripts import Alignment, align, evaluate_alignment, read_transcript
 from medjury.texts.transcripts._turn import Turn
-from medjury.texts.transcripts._weights import Weights
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "transcript_impact" / "alignment"
 needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="the published consultations are not here")
@@ -154,9 +152,13 @@ def test_every_turn_is_accounted_for_once_and_groups_never_cross(said: list[str]
 @pytest.mark.parametrize("call", ["day1-consultation02", "day2-consultation05"])
 @pytest.mark.parametrize(
     "change",
-    [{}, {"missed": 0.25, "spurious": 0.25}, {"extra_golden": 2.2}, {"time": 0.0}, {"time_reach": 30.0}],
+    [{}, {"MISSED": 0.25, "SPURIOUS": 0.25}, {"EXTRA_GOLDEN": 2.2}, {"TIME": 0.0}, {"TIME_REACH": 30.0}],
 )
-def test_real_consultations_whatever_the_exact_weights(call: str, change: dict[str, float]) -> None:
+def test_real_consultations_whatever_the_exact_weights(
+    call: str, change: dict[str, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in change.items():
+        monkeypatch.setattr(f"medjury.texts.transcripts._weights.{name}", value)
     gold = (
         read_transcript(REAL / "asr-transcripts" / f"golden_{call}-combined.json").of_speaker("patient").turns
     )
@@ -165,7 +167,7 @@ def test_real_consultations_whatever_the_exact_weights(call: str, change: dict[s
         REAL / "groundtruth-alignments" / f"groundtruth_alignment_{call}-combined_deepgram.json"
     )
     quality = evaluate_alignment(
-        align(gold, heard, weights=replace(Weights(), **change)),
+        align(gold, heard),
         truth,
         golden=[turn.index for turn in gold],
         asr=[turn.index for turn in heard],

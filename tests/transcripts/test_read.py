@@ -11,7 +11,7 @@ import pytest
 
 from medjury.foundation.errors import MedjuryError
 from medjury.texts.transcripts import Transcript, read_transcript
-from medjury.texts.transcripts._turn import Turn, merge_speaker_turns
+from medjury.texts.transcripts._turn import Turn
 
 
 @pytest.fixture
@@ -159,10 +159,3 @@ def test_a_speaker_nobody_knows(read: Any) -> None:
     found = read([{"text": "a", "speaker": "Doctor"}, {"text": "b", "speaker": "Nurse"}])
     with pytest.raises(MedjuryError, match="nobody here is called 'patient'; speakers: Doctor, Nurse"):
         found.of_speaker("patient")
-
-
-def test_turns_of_one_speaker_are_merged() -> None:
-    merged = merge_speaker_turns([
-        Turn(0, "a", "P", 0.0, 1.0, 0.5), Turn(1, "b", "P", 2.0, 3.0, 0.7), Turn(2, "c", "D"), Turn(3, "d"),
-    ])  # fmt: skip
-    assert merged == [Turn(0, "a b", "P", 0.0, 3.0, pytest.approx(0.6)), Turn(2, "c", "D"), Turn(3, "d")]

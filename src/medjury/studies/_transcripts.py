@@ -16,18 +16,15 @@ from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder, write_whole
 from medjury.intake.cases import Case, language_of_text, write_cases
-from medjury.texts.transcripts import (
+from medjury.studies._transcript_pairs import (
     EDGES,
     AlignedPair,
-    Alignment,
     Band,
-    Transcript,
     aligned_pairs,
     impact_cases,
-    normalise,
     sample_by_band,
-    split_words,
 )
+from medjury.texts.transcripts import Alignment, Transcript, normalise, split_words
 
 MANIFEST = "calls.csv"
 GOLD = "gold"

@@ -6,14 +6,8 @@ from ._model_aligner import align_with_model as align_with_model
 from ._normalise import FillerList as FillerList
 from ._normalise import fillers as fillers
 from ._normalise import normalise as normalise
-from ._pairs import EDGES as EDGES
-from ._pairs import NOTHING as NOTHING
-from ._pairs import AlignedPair as AlignedPair
-from ._pairs import Band as Band
-from ._pairs import aligned_pairs as aligned_pairs
-from ._pairs import impact_cases as impact_cases
-from ._pairs import sample_by_band as sample_by_band
 from ._read import read_transcript as read_transcript
+from ._turn import NOTHING as NOTHING
 from ._turn import Transcript as Transcript
 from ._turn import turns_of as turns_of
 from ._words import split_words as split_words

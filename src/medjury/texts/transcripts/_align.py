@@ -3,7 +3,7 @@
 Every gold turn is missed or in a group, every segment spurious or in a group, and groups never cross. Reading a
 group costs the words that must be deleted and inserted to turn one side into the other, without sounds of
 hesitation; a turn left over costs all its words. The constants are in words too, so that they can be weighed
-against evidence: see `Weights`.
+against evidence: see `_weights`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from statistics import median
 
 from medjury.foundation.errors import MedjuryError
+from medjury.texts.transcripts import _weights as weights
 from medjury.texts.transcripts._alignment import Alignment
 from medjury.texts.transcripts._repair import repair
 from medjury.texts.transcripts._turn import Turn
-from medjury.texts.transcripts._weights import WEIGHTS, Weights
 from medjury.texts.transcripts._words import Common, comparable, letter_similarity, similarity
 
 # Anchors: sentences that both sides have word for word and once only. They cut a long problem into short ones.
@@ -87,7 +87,7 @@ class Group:
 Groups = dict[tuple[int, int], list[Group]]
 
 
-def align(golden: Sequence[Turn], segments: Sequence[Turn], *, weights: Weights = WEIGHTS) -> Alignment:
+def align(golden: Sequence[Turn], segments: Sequence[Turn]) -> Alignment:
     """Align in two passes: by words alone, then once more with the clocks of both sides set by the sure pairs.
 
     >>> gold = [Turn(0, "Four days ago."), Turn(1, "Yes."), Turn(2, "It itches, and it burns.")]
@@ -106,7 +106,7 @@ def align(golden: Sequence[Turn], segments: Sequence[Turn], *, weights: Weights 
                 f"{len(rows):,} gold turns beside {len(columns):,} segments with no sentence that both sides have "
                 "word for word: are the files of one conversation? If so, cut both into parts and align each"
             )
-        groups = _groups([said[row] for row in rows], [heard[column] for column in columns], weights)
+        groups = _groups([said[row] for row in rows], [heard[column] for column in columns])
         found.append((rows, columns, groups))
     offset: float | None = None
     for use_time in (False, True):
@@ -118,16 +118,15 @@ def align(golden: Sequence[Turn], segments: Sequence[Turn], *, weights: Weights 
             for each_rows, each_columns in _cheapest(
                 [said[row] for row in rows],
                 [heard[column] for column in columns],
-                [_sureness(segments[column], weights) for column in columns],
+                [_sureness(segments[column]) for column in columns],
                 groups,
-                _lateness(rows, columns, groups, golden, segments, offset, weights) if use_time else {},
-                weights,
+                _lateness(rows, columns, groups, golden, segments, offset) if use_time else {},
             )
         ]
-    return repair(golden, segments, proposals, method="deterministic", weights=weights)
+    return repair(golden, segments, proposals, method="deterministic")
 
 
-def _groups(said: Words, heard: Words, weights: Weights) -> Groups:
+def _groups(said: Words, heard: Words) -> Groups:
     """All groups worth a thought: those whose first and last turn and segment each bring a shared word. Without
     that word a turn is cheaper on its own, and neither time nor a tie may tie it to a neighbour."""
     groups: Groups = {}
@@ -135,16 +134,14 @@ def _groups(said: Words, heard: Words, weights: Weights) -> Groups:
     for row in range(len(said) - 1, -1, -1):
         gold: tuple[str, ...] = ()
         here: dict[int, _Shared] = {}
-        for size in range(1, min(weights.most_golden, len(said) - row) + 1):
+        for size in range(1, min(weights.MOST_GOLDEN, len(said) - row) + 1):
             gold += said[row + size - 1]
             common = Common(gold)
             here[size] = now = _Shared()
             for column in range(len(heard) - 1, -1, -1):
                 if common.holds_any(heard[column]):
                     shorter = here.get(size - 1), below.get(size - 1)
-                    for fragments, distance, words in _extend(
-                        column, len(gold), common, heard, now, shorter, weights
-                    ):
+                    for fragments, distance, words in _extend(column, len(gold), common, heard, now, shorter):
                         groups.setdefault((row, column), []).append(Group(size, fragments, distance, words))
                 elif size == 1:
                     _add_misheard(groups, row, column, gold, heard[column])
@@ -165,13 +162,13 @@ class _Shared(dict[tuple[int, int], int]):
 
 def _extend(
     column: int, said: int, common: Common, heard: Words, now: _Shared,
-    shorter: tuple[_Shared | None, _Shared | None], weights: Weights,
+    shorter: tuple[_Shared | None, _Shared | None],
 ) -> Iterator[tuple[int, float, int]]:  # fmt: skip
     """These gold turns with one, two, three... segments from `column` on, where every end brings a word."""
     common.restart()
     words = shared = 0
     room = said // 2 + 6  # far more was heard that was not said: no such group can pay
-    for fragments in range(1, min(weights.most_fragments, len(heard) - column) + 1):
+    for fragments in range(1, min(weights.MOST_FRAGMENTS, len(heard) - column) + 1):
         words += len(heard[column + fragments - 1])
         grown = common.add(heard[column + fragments - 1])
         now[column, fragments] = grown
@@ -195,7 +192,7 @@ def _add_misheard(
 
 def _cheapest(
     said: Words, heard: Words, sure: Sequence[float], groups: Groups,
-    lateness: dict[tuple[int, int], float], weights: Weights,
+    lateness: dict[tuple[int, int], float],
 ) -> list[tuple[list[int], list[int]]]:  # fmt: skip
     """The cheapest reading, from the end to the beginning; equal costs are settled in favour of a group."""
     rows, columns = len(said), len(heard)
@@ -209,29 +206,29 @@ def _cheapest(
             for group in groups.get((row, column), ()):
                 price = (
                     group.distance
-                    + weights.unlike * group.distance / group.words
-                    + weights.extra_golden * (group.size - 1)
-                    + weights.extra_fragment * (group.fragments - 1)
+                    + weights.UNLIKE * group.distance / group.words
+                    + weights.EXTRA_GOLDEN * (group.size - 1)
+                    + weights.EXTRA_FRAGMENT * (group.fragments - 1)
                     + lateness.get((row, column), 0.0)
                     + cost[row + group.size][column + group.fragments]
                 )
                 if price < best:
                     best, chosen = price, group
             if row < rows:
-                price = weights.missed + len(said[row]) + cost[row + 1][column]
+                price = weights.MISSED + len(said[row]) + cost[row + 1][column]
                 if price < best:
                     best, chosen = price, "missed"
             if column < columns:
-                price = sure[column] * weights.spurious + len(heard[column]) + here[column + 1]
+                price = sure[column] * weights.SPURIOUS + len(heard[column]) + here[column + 1]
                 if price < best:
                     best, chosen = price, "spurious"
             here[column], step[row][column] = best, chosen
     return _read_back(step, rows, columns)
 
 
-def _sureness(segment: Turn, weights: Weights) -> float:
+def _sureness(segment: Turn) -> float:
     """What the recogniser itself doubted is left over a little more readily; without a confidence it is as sure."""
-    return 1.0 if segment.confidence is None else 1 - weights.doubt * (1 - segment.confidence)
+    return 1.0 if segment.confidence is None else 1 - weights.DOUBT * (1 - segment.confidence)
 
 
 def _read_back(step: list[list[Group | str]], rows: int, columns: int) -> list[tuple[list[int], list[int]]]:
@@ -268,12 +265,12 @@ def _clock_offset(
 
 def _lateness(
     rows: range, columns: range, groups: Groups, golden: Sequence[Turn], segments: Sequence[Turn],
-    offset: float | None, weights: Weights,
+    offset: float | None,
 ) -> dict[tuple[int, int], float]:  # fmt: skip
     late = {}
     for row, column in groups:
         start, heard_at = golden[rows[row]].start, segments[columns[column]].start
         if start is not None and heard_at is not None and offset is not None:
             apart = abs(heard_at - start - offset)
-            late[row, column] = weights.time * min(1.0, apart / weights.time_reach)
+            late[row, column] = weights.TIME * min(1.0, apart / weights.TIME_REACH)
     return late

@@ -17,7 +17,6 @@ from medjury.models import ChatModel, Gate, Message, ModelError, Request
 from medjury.texts.transcripts._alignment import Alignment
 from medjury.texts.transcripts._repair import repair
 from medjury.texts.transcripts._turn import Turn
-from medjury.texts.transcripts._weights import WEIGHTS, Weights
 
 RULES = (
     "Work only with the turns listed. Invent no text and no number.",
@@ -72,7 +71,6 @@ async def align_with_model(
     *,
     reasks: int = 2,
     temperature: float | None = 0.0,
-    weights: Weights = WEIGHTS,
 ) -> Alignment:
     """Ask once (and again, at most `reasks` times, where the answer is no usable JSON), then repair. `temperature`
     None leaves it to the model; top_p and the like are the model's own options.
@@ -81,7 +79,7 @@ async def align_with_model(
     """
     method = f"model {model.name}"
     if not golden or not segments:
-        return repair(golden, segments, [], method=method, weights=weights)
+        return repair(golden, segments, [], method=method)
     request = alignment_request(golden, segments)
     speaker = Speaker(model, temperature, request.seed, request.max_tokens, reasks)
     try:
@@ -93,7 +91,7 @@ async def align_with_model(
     if asked.value is None:
         raise MedjuryError(f"{model.name} gave {_why(asked)}")
     proposals, notes = asked.value
-    return repair(golden, segments, proposals, method=method, notes=notes, weights=weights)
+    return repair(golden, segments, proposals, method=method, notes=notes)
 
 
 def _why(asked: Asked[Any]) -> str:

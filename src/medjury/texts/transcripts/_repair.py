@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
+from medjury.texts.transcripts import _weights as weights
 from medjury.texts.transcripts._alignment import Alignment, make_match
 from medjury.texts.transcripts._turn import Turn
-from medjury.texts.transcripts._weights import WEIGHTS, Weights
 from medjury.texts.transcripts._words import Common, comparable, shared_words, similarity
 
 Proposal = tuple[list[int], list[int]]
@@ -24,11 +24,10 @@ def repair(
     *,
     method: str,
     notes: Sequence[str] = (),
-    weights: Weights = WEIGHTS,
 ) -> Alignment:
     """The proposals made legal and complete: duplicates merged, crossings dropped, misses tried again, fragments
     put back together."""
-    work = _Repair(golden, segments, weights, list(notes))
+    work = _Repair(golden, segments, list(notes))
     groups = work.consecutive(work.merged(work.existing(proposals)))
     groups = work.complete(work.tried_again(work.uncrossed(groups)))
     matches = [
@@ -51,10 +50,8 @@ def repair(
 
 
 class _Repair:
-    def __init__(
-        self, golden: Sequence[Turn], segments: Sequence[Turn], weights: Weights, notes: list[str]
-    ) -> None:
-        self.golden, self.segments, self.weights, self.notes = golden, segments, weights, notes
+    def __init__(self, golden: Sequence[Turn], segments: Sequence[Turn], notes: list[str]) -> None:
+        self.golden, self.segments, self.notes = golden, segments, notes
         self.said = [comparable(turn.text) for turn in golden]
         self.heard = [comparable(turn.text) for turn in segments]
 
@@ -179,18 +176,17 @@ class _Repair:
             last = min((columns[0] for rows, columns in done if rows[0] > row), default=len(self.heard))
             options = [([row], [column]) for column in range(first, last)]
             best = max(options, key=self.alike, default=None)
-            if best is not None and self.alike(best) >= self.weights.retry:
+            if best is not None and self.alike(best) >= weights.RETRY:
                 self.notes.append(f"{self.name(best)}: was missed; similar enough, matched")
                 done.append(best)
         return sorted(done)
 
     def complete(self, groups: list[Proposal]) -> list[Proposal]:
         """Unused segments and missed gold turns beside a group join it where they bring words that it lacks."""
-        weights = self.weights
         done = list(groups)
         for side, toll in (
-            (1, weights.extra_fragment - weights.spurious),
-            (0, weights.extra_golden - weights.missed),
+            (1, weights.EXTRA_FRAGMENT - weights.SPURIOUS),
+            (0, weights.EXTRA_GOLDEN - weights.MISSED),
         ):
             used = {place for group in done for place in group[side]}
             for number, group in enumerate(done):

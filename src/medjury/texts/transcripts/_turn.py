@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from medjury.foundation.errors import MedjuryError
 
+NOTHING = "[nothing was recognised]"  # what a clinician reads where a turn has no counterpart
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -74,30 +76,6 @@ class Transcript:
             kept = [replace(turn, index=number) for number, turn in enumerate(kept)]
         left_out = {**self.left_out, **{what: count for what, count in others.items() if count}}
         return replace(self, turns=tuple(kept), notes=notes, left_out=left_out)
-
-
-def merge_speaker_turns(turns: Sequence[Turn]) -> list[Turn]:
-    """Consecutive turns of one speaker as one turn, with its span of time and the mean of its confidences."""
-    runs: list[list[Turn]] = []
-    for turn in turns:
-        if runs and turn.speaker is not None and runs[-1][0].speaker == turn.speaker:
-            runs[-1].append(turn)
-        else:
-            runs.append([turn])
-    return [_joined(run) for run in runs]
-
-
-def _joined(run: list[Turn]) -> Turn:
-    starts = [turn.start for turn in run if turn.start is not None]
-    ends = [turn.end for turn in run if turn.end is not None]
-    text = " ".join(turn.text.strip() for turn in run if turn.text.strip())
-    return replace(
-        run[0],
-        text=text,
-        start=min(starts, default=None),
-        end=max(ends, default=None),
-        confidence=mean_confidence(run),
-    )
 
 
 def mean_confidence(turns: Sequence[Turn]) -> float | None:

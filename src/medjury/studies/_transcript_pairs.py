@@ -6,44 +6,37 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case
-from medjury.texts.transcripts._alignment import Alignment
-from medjury.texts.transcripts._turn import Transcript, Turn, merge_speaker_turns
+from medjury.texts.transcripts import NOTHING, Alignment, Transcript
 
-# The conversation before a turn: what a clinician needs to read it as an answer.
+# What a clinician needs to read a turn as an answer: so many turns of the others before it, and of the speaker's.
+_OTHERS, _OWN = 2, 1
 
 
-def context_before(turns: Sequence[Turn], place: int, *, others: int = 2, own: int = 1) -> list[Turn]:
-    """The last two turns of the others and the speaker's latest, before the turn at `place`, in their order.
+def context_before(conversation: Transcript, place: int) -> str:
+    """The last two turns of the others and the speaker's latest, before the turn at `place`, in their order, one to
+    a line: `Doctor: Any pain?`.
 
     Consecutive turns of one speaker count as one. Turns that nobody is named for are not context.
-
-    >>> talk = [Turn(0, "Hello.", "Doctor"), Turn(1, "Any pain?", "Doctor"), Turn(2, "No.", "Patient"),
-    ...         Turn(3, "Fever?", "Doctor"), Turn(4, "Yes.", "Patient")]
-    >>> [turn.text for turn in context_before(talk, 4)]
-    ['Hello. Any pain?', 'No.', 'Fever?']
     """
-    speaker = turns[place].speaker
+    speaker = conversation.turns[place].speaker
     if speaker is None:
-        return []
-    chosen: list[Turn] = []
-    wanted = {True: own, False: others}
-    for turn in reversed(merge_speaker_turns([turn for turn in turns[:place] if turn.speaker and turn.text])):
-        mine = turn.speaker == speaker
+        return ""
+    known = [turn for turn in conversation.turns[:place] if turn.speaker and turn.text]
+    said = [
+        (who, " ".join(turn.text for turn in run)) for who, run in groupby(known, lambda turn: turn.speaker)
+    ]
+    chosen: list[str] = []
+    wanted = {True: _OWN, False: _OTHERS}
+    for who, words in reversed(said):
+        mine = who == speaker
         if wanted[mine]:
             wanted[mine] -= 1
-            chosen.append(turn)
-    return chosen[::-1]
-
-
-def context_text(turns: Sequence[Turn]) -> str:
-    """`Doctor: Any pain?`, one turn to a line."""
-    return "\n".join(f"{turn.speaker}: {turn.text}" for turn in turns)
-
-
-NOTHING = "[nothing was recognised]"
+            chosen.append(f"{who}: {words}")
+    return "\n".join(chosen[::-1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +61,21 @@ def aligned_pairs(
     have no reference and are no pairs; the alignment lists them.
     """
     places = _places(conversation, golden)
-    said = {turn.index: turn for turn in golden.turns}
-    heard = {turn.index: turn for turn in recognised.turns}
+    said, heard = ({turn.index: turn.text for turn in each.turns} for each in (golden, recognised))
     found: list[tuple[tuple[int, ...], tuple[int, ...], str, float | None]] = [
         (match.golden_indices, match.asr_indices, match.match_type, match.similarity)
         for match in alignment.matches
     ]
-    found += [((index,), (), "missed", None) for index in alignment.missed if said[index].text]
+    found += [((index,), (), "missed", None) for index in alignment.missed if said[index]]
     return [
         AlignedPair(
             rows,
             columns,
             kind,
             alike,
-            _joined([said[index] for index in rows]),
-            _joined([heard[index] for index in columns]),
-            context_text(context_before(conversation.turns, places[rows[0]])),
+            " ".join(said[index] for index in rows if said[index]),
+            " ".join(heard[index] for index in columns if heard[index]),
+            context_before(conversation, places[rows[0]]),
         )
         for rows, columns, kind, alike in sorted(found, key=lambda each: places[each[0][0]])
     ]
@@ -118,13 +110,7 @@ def _places(conversation: Transcript, golden: Transcript) -> dict[int, int]:
     return {turn.index: place for turn, place in zip(golden.turns, whole, strict=True)}
 
 
-def _joined(turns: Sequence[Turn]) -> str:
-    return " ".join(turn.text for turn in turns if turn.text)
-
-
 # Which pairs to judge: some from every band of word error rate, so that clear and garbled speech are both seen.
-
-
 # Up to a fifth of the words wrong is what recognisers usually reach; from two fifths on the published study took
 # pairs on purpose; from 1 on the recogniser wrote more wrong words than were said (or nothing at all).
 EDGES = (0.2, 0.4, 1.0)

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medjury.foundation.errors import MedjuryError
-from medjury.texts.transcripts import Transcript, align, aligned_pairs, impact_cases, sample_by_band
-from medjury.texts.transcripts._pairs import context_before
+from medjury.studies._transcript_pairs import aligned_pairs, context_before, impact_cases, sample_by_band
+from medjury.texts.transcripts import Transcript, align
 from medjury.texts.transcripts._turn import Turn
 
 TALK = Transcript(tuple(
@@ -28,11 +28,11 @@ TALK = Transcript(tuple(
 
 
 def test_two_doctor_turns_and_the_latest_patient_turn() -> None:
-    assert [turn.text for turn in context_before(TALK.turns, 6)] == [
-        "Any pain? In the chest?", "No, none.", "Do you smoke?"]  # fmt: skip
-    assert context_before(TALK.turns, 0) == []
-    assert [turn.text for turn in context_before(TALK.turns, 8)][-1] == "Five a day. Sometimes ten."
-    assert context_before([Turn(0, "a"), Turn(1, "b")], 1) == []
+    whole = "Doctor: Any pain? In the chest?\nPatient: No, none.\nDoctor: Do you smoke?"
+    assert context_before(TALK, 6) == whole
+    assert context_before(TALK, 0) == ""
+    assert context_before(TALK, 8).endswith("\nPatient: Five a day. Sometimes ten.")
+    assert context_before(Transcript((Turn(0, "a"), Turn(1, "b"))), 1) == ""
 
 
 def test_pairs_and_cases_from_an_alignment() -> None:
