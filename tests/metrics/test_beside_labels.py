@@ -23,20 +23,20 @@ def ratings(second: list[int] | None = None) -> pl.DataFrame:
 
 def test_enrichment_by_hand_and_undefined_pairs_told() -> None:
     """WER turned so that higher is better: mean(0.5, 0.1) at label 2 less mean(0.9, 0.8, 1.0) at label 0."""
-    row = metrics_beside_labels(ratings(), resamples=200).find(metric="wer")
-    assert row.evaluation.enrichment.value == pytest.approx(0.3 - 0.9)
-    assert (row.evaluation.n_undefined, row.n_undecided) == (1, 0)
+    (row,) = metrics_beside_labels(ratings(), resamples=200).rows
+    assert row.enrichment.value == pytest.approx(0.3 - 0.9)
+    assert (row.n_undefined, row.n_undecided) == (1, 0)
     expected = meta_evaluate(
         {"wer": RATES}, LABELS, clusters=[f"c{n}" for n in range(8)], resamples=200
     ).rows[0]
-    assert row.evaluation.kendall_tau_b.value == expected.kendall_tau_b.value
+    assert row.kendall_tau_b.value == expected.kendall_tau_b.value
 
 
 def test_an_answer_on_which_clinicians_differ_has_no_label() -> None:
     other = [1, *LABELS[1:]]
-    row = metrics_beside_labels(ratings(other), resamples=200).find(metric="wer")
+    (row,) = metrics_beside_labels(ratings(other), resamples=200).rows
     assert row.n_undecided == 1
-    assert row.evaluation.enrichment.value == pytest.approx(0.3 - (0.8 + 1.0) / 2)
+    assert row.enrichment.value == pytest.approx(0.3 - (0.8 + 1.0) / 2)
 
 
 def test_without_metrics_there_is_nothing_to_hold_against_labels() -> None:

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from medjury.foundation.errors import MedjuryError
-from medjury.texts.metrics import meta_evaluate
-from medjury.texts.metrics._meta_evaluation import MetaEvaluation, MetricEvaluation
+from medjury.report import enrichment_svg
+from medjury.texts.metrics import MetricEvaluation, meta_evaluate
 
 
 def only(*given: Any, **how: Any) -> MetricEvaluation:
@@ -72,7 +72,7 @@ def test_wrong_labels_and_lengths_are_refused() -> None:
 def test_the_figure_has_a_bar_for_every_metric_that_has_a_value() -> None:
     values = {"wer": [0.1, 0.2, 0.8, 0.9], "chrf": [0.9, 0.8, 0.3, 0.2], "nli": [None] * 4}
     found = meta_evaluate(values, [0, 0, 2, 2], resamples=200)
-    tree = ElementTree.fromstring(found.svg())
+    tree = ElementTree.fromstring(enrichment_svg(found.rows))
     texts = [element.text for element in tree.iter() if element.tag.endswith("text")]
     assert "WER" in texts and "chrF" in texts and "NLI, both directions" not in texts
-    assert ElementTree.fromstring(MetaEvaluation(()).svg()).tag.endswith("svg")
+    assert ElementTree.fromstring(enrichment_svg([])).tag.endswith("svg")

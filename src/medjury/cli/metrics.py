@@ -87,7 +87,9 @@ def run(options: argparse.Namespace) -> int:
         content["labels"] = found.to_dicts()
         print(f"\n{found.text()}", file=stream)
         if options.figure:
-            write_whole(options.figure, found.svg())
+            from medjury.report import enrichment_svg
+
+            write_whole(options.figure, enrichment_svg(found.rows))
             print(f"Figure written to {options.figure}", file=stream)
     if options.json:
         print_json(content)

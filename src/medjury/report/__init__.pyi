@@ -14,4 +14,5 @@ from ._page import document as document
 from ._page import write_comparison as write_comparison
 from ._page import write_page as write_page
 from ._pdf_and_png import write_pdf as write_pdf
+from ._sections.text_metrics import enrichment_svg as enrichment_svg
 from ._svg import shade as shade

@@ -13,7 +13,7 @@ from medjury.report._material import Material, Section, short
 from medjury.statistics import percent, shown
 
 if TYPE_CHECKING:
-    from medjury.texts.metrics import MetricBesideLabels
+    from medjury.texts.metrics import MetricEvaluation
 
 _FAMILIES = ("edit distance", "n-gram overlap", "learned")
 # More lines than this make no readable figure.
@@ -39,12 +39,12 @@ def text_metrics(material: Material) -> Section | None:
     rows: list[dict[str, Cell]] = [
         {
             "dimension": evidence.label(row.dimension),
-            "metric": row.metric,
-            "enrichment (2 − 0)": row.evaluation.enrichment,
-            "Kendall's tau-b": row.evaluation.kendall_tau_b,
-            "harm called worse": row.evaluation.aligned,
-            "answers": row.evaluation.enrichment.n,
-            "metric undefined": row.evaluation.n_undefined,
+            "metric": row.metric.name,
+            "enrichment (2 − 0)": row.enrichment,
+            "Kendall's tau-b": row.kendall_tau_b,
+            "harm called worse": row.aligned,
+            "answers": row.enrichment.n,
+            "metric undefined": row.n_undefined,
             "clinicians differ": row.n_undecided,
         }
         for row in found.rows
@@ -64,34 +64,48 @@ def text_metrics(material: Material) -> Section | None:
     )
 
 
-def _picture(material: Material, rows: Sequence[MetricBesideLabels]) -> Html:
+def _picture(material: Material, rows: Sequence[MetricEvaluation]) -> Html:
     """Enrichment of every metric of the first dimension, the best on top."""
-    known = [
-        row
-        for row in rows
-        if row.dimension == rows[0].dimension and row.evaluation.enrichment.value is not None
-    ]
-    drawn = sorted(known, key=lambda row: row.evaluation.enrichment.value or 0.0)[:_LINES]
+    known = [row for row in rows if row.dimension == rows[0].dimension and row.enrichment.value is not None]
+    drawn = sorted(known, key=lambda row: row.enrichment.value or 0.0)[:_LINES]
     if not drawn:
         return Html("")
     evidence = material.evidence
     return material.exhibits.figure(
         "text-metrics",
-        (7.5, 1.0 + 0.22 * len(drawn)),
+        _size(drawn),
         lambda figure: _draw(figure, drawn),
         caption=f"{evidence.label(rows[0].dimension)}: enrichment of each text metric with "
         f"{percent(evidence.confidence)} intervals that resample whole patients (calls); the further left, the "
         "better the metric sees harm.",
-        alt="; ".join(f"{row.metric}: {shown(row.evaluation.enrichment.value)}" for row in drawn),
+        alt=_alt(drawn),
     )
 
 
-def _draw(figure: Figure, rows: Sequence[MetricBesideLabels]) -> None:
-    titles = [short(row.evaluation.metric.title, 26) for row in rows]
+def enrichment_svg(rows: Sequence[MetricEvaluation]) -> str:
+    """The figure by itself: every metric that has a value, the best on top."""
+    drawn = sorted(
+        (row for row in rows if row.enrichment.value is not None), key=lambda row: row.enrichment.value or 0.0
+    )
+    figure = Figure(_size(drawn))
+    _draw(figure, drawn)
+    return figure.svg(_alt(drawn))
+
+
+def _size(rows: Sequence[MetricEvaluation]) -> tuple[float, float]:
+    return 7.5, 1.0 + 0.22 * len(rows)
+
+
+def _alt(rows: Sequence[MetricEvaluation]) -> str:
+    return "; ".join(f"{row.metric.name}: {shown(row.enrichment.value)}" for row in rows)
+
+
+def _draw(figure: Figure, rows: Sequence[MetricEvaluation]) -> None:
+    titles = [short(row.metric.title, 26) for row in rows]
     axes = figure.lines(titles, x_name="mean score at significant impact less that at none")
     axes.rule(x=0, colour=COLOURS[6])
     for number, family in enumerate(_FAMILIES):
         for place, row in enumerate(rows):
-            if row.evaluation.metric.family == family:
-                found, colour = row.evaluation.enrichment, COLOURS[number]
+            if row.metric.family == family:
+                found, colour = row.enrichment, COLOURS[number]
                 axes.estimate(found, place, colour, marker=MARKERS[number], label=family)

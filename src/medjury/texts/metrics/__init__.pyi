@@ -8,7 +8,7 @@ from ._learned import models_of as models_of
 from ._learned import sentence_embedder as sentence_embedder
 from ._marks import Mark as Mark
 from ._marks import marked_differences as marked_differences
-from ._meta_evaluation import MetricBesideLabels as MetricBesideLabels
+from ._meta_evaluation import MetricEvaluation as MetricEvaluation
 from ._meta_evaluation import meta_evaluate as meta_evaluate
 from ._meta_evaluation import metrics_beside_labels as metrics_beside_labels
 from ._pairs import MetricPairs as MetricPairs

@@ -82,11 +82,11 @@ def load(name: str | Path, kind: Kind, *, device: str | None = None, allow_downl
     return Loaded(str(name), tokenizer, (model if bits else model.to(where)).eval(), where)
 
 
-def batches(lengths: Sequence[int], size: int = BATCH) -> Iterator[list[int]]:
+def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
     """Indices in batches of texts of like length, so that little is padded."""
     order = sorted(range(len(lengths)), key=lengths.__getitem__)
-    for start in range(0, len(order), size):
-        yield order[start : start + size]
+    for start in range(0, len(order), BATCH):
+        yield order[start : start + BATCH]
 
 
 # Contextual vectors of tokens, words and sentences, from any encoder.
@@ -96,9 +96,7 @@ Floats = NDArray[np.float64]
 Pooling = Literal["mean", "cls", "pooler"]
 
 
-def token_vectors(
-    loaded: Loaded, texts: Sequence[str], layer: int | None = None
-) -> list[tuple[Floats, list[bool]]]:
+def token_vectors(loaded: Loaded, texts: Sequence[str]) -> list[tuple[Floats, list[bool]]]:
     """For every text the unit vectors of its tokens, and which of them only frame it ([CLS], [SEP])."""
     found: list[Any] = [None] * len(texts)
     words = loaded.tokenizer
@@ -111,7 +109,8 @@ def token_vectors(
     }
     for indices in batches([len(text) for text in texts]):
         chosen = [texts[index] for index in indices]
-        hidden, encoded = _hidden(loaded, chosen, layer)
+        encoded = loaded.encode(chosen)
+        hidden = _run(loaded, encoded)
         for row, index in enumerate(indices):
             kept = encoded["attention_mask"][row].bool().cpu().numpy()
             ids = encoded["input_ids"][row].cpu().numpy()[kept].tolist()
@@ -119,7 +118,7 @@ def token_vectors(
     return found
 
 
-def word_vectors(loaded: Loaded, texts: Sequence[Sequence[str]], layer: int | None = None) -> list[Floats]:
+def word_vectors(loaded: Loaded, texts: Sequence[Sequence[str]]) -> list[Floats]:
     """For every list of words the mean vector of each word's tokens, in context; rows follow the words.
 
     Words beyond the model's longest input have no vector: their rows are zero.
@@ -132,7 +131,7 @@ def word_vectors(loaded: Loaded, texts: Sequence[Sequence[str]], layer: int | No
             return_tensors="pt",
         )  # fmt: skip
         owners = [encoded.word_ids(row) for row in range(len(chosen))]
-        hidden = _run(loaded, encoded.to(loaded.device), layer)
+        hidden = _run(loaded, encoded.to(loaded.device))
         for row, index in enumerate(indices):
             vectors = np.zeros((len(chosen[row]), hidden.shape[-1]), dtype=np.float64)
             counts = np.zeros(len(chosen[row]), dtype=np.float64)
@@ -179,15 +178,9 @@ def unit(vectors: Floats) -> Floats:
     return np.asarray(vectors / np.where(lengths == 0, 1, lengths), dtype=np.float64)
 
 
-def _hidden(loaded: Loaded, texts: Sequence[str], layer: int | None) -> tuple[Floats, Any]:
-    encoded = loaded.encode(texts)
-    return _run(loaded, encoded, layer), encoded
-
-
-def _run(loaded: Loaded, encoded: Any, layer: int | None) -> Floats:
+def _run(loaded: Loaded, encoded: Any) -> Floats:
     import torch
 
     with torch.inference_mode():
-        output = loaded.model(**encoded, output_hidden_states=layer is not None)
-    hidden = output.last_hidden_state if layer is None else output.hidden_states[layer]
+        hidden = loaded.model(**encoded).last_hidden_state
     return np.asarray(hidden.float().cpu().numpy())

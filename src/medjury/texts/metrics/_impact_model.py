@@ -21,27 +21,6 @@ from scipy import special
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import fit_ordinal
 
-# A small ordinal regression, fitted with a prior on each coefficient.
-#
-# P(level ≥ k) = σ(x·β − αₖ), α₁ < α₂ (McCullagh 1980). With a hundred labelled rows the prior matters: each
-# coefficient is drawn to a value that was written down before the data were seen, with a stated spread.
-
-
-@dataclass(frozen=True, slots=True)
-class Ordinal:
-    """Coefficients and the two cut points between levels 0, 1 and 2."""
-
-    coefficients: tuple[float, ...]
-    cuts: tuple[float, float]
-
-    def probabilities(self, features: Floats) -> Floats:
-        """The probability of each level, one row per row of features."""
-        line = features @ np.asarray(self.coefficients)
-        at_least_one = special.expit(line - self.cuts[0])
-        two = special.expit(line - self.cuts[1])
-        return np.stack([1.0 - at_least_one, at_least_one - two, two], axis=1)
-
-
 FORMAT = "medjury impact model 1"
 # What each feature is worth before any data, on the logit scale: a symptom or drug lost or invented, a denial
 # turned round or an answer that is gone counts twice as much as a lost word; a denial that only echoes the
@@ -72,15 +51,21 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class ImpactModel:
-    """An ordinal model over MODEL_FEATURES, and the probabilities from which on a level is given."""
+    """A small ordinal regression over MODEL_FEATURES: P(level ≥ k) = σ(x·β − αₖ), α₁ < α₂ (McCullagh 1980), with
+    the probabilities from which on a level is given. With a hundred labelled rows the prior matters: each
+    coefficient is drawn to a value that was written down before the data were seen, with a stated spread."""
 
-    ordinal: Ordinal
+    coefficients: tuple[float, ...]
+    cuts: tuple[float, float]
     significant_from: float = SIGNIFICANT_FROM
     any_from: float = ANY_FROM
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def probabilities(self, features: Floats) -> Floats:
-        return self.ordinal.probabilities(features)
+        """The probability of each level, one row per row of features."""
+        line = features @ np.asarray(self.coefficients)
+        at_least_one, two = (special.expit(line - cut) for cut in self.cuts)
+        return np.stack([1.0 - at_least_one, at_least_one - two, two], axis=1)
 
     def levels(self, probabilities: Floats) -> NDArray[np.int64]:
         """2 where a significant impact is probable enough, else 1 where any impact is, else 0."""
@@ -93,9 +78,9 @@ class ImpactModel:
                 "format": FORMAT,
                 "coefficients": {
                     name: round(value, 6)
-                    for name, value in zip(MODEL_FEATURES, self.ordinal.coefficients, strict=True)
+                    for name, value in zip(MODEL_FEATURES, self.coefficients, strict=True)
                 },
-                "cuts": [round(cut, 6) for cut in self.ordinal.cuts],
+                "cuts": [round(cut, 6) for cut in self.cuts],
                 "significant_from": self.significant_from,
                 "any_from": self.any_from,
                 "provenance": dict(self.provenance),
@@ -122,8 +107,8 @@ def fit_impact_model(
     cuts, slopes = fit_ordinal(
         features.T[:, :, np.newaxis], np.eye(3)[labels][:, :, np.newaxis], (prior, PRIOR_SPREAD)
     )
-    ordinal = Ordinal(tuple(slopes[:, 0].tolist()), (float(cuts[0, 0]), float(cuts[1, 0])))
-    return ImpactModel(ordinal, provenance=provenance or {})
+    ends = (float(cuts[0, 0]), float(cuts[1, 0]))
+    return ImpactModel(tuple(slopes[:, 0].tolist()), ends, provenance=provenance or {})
 
 
 def read_impact_model(text: str, name: str = "impact model") -> ImpactModel:
@@ -138,7 +123,8 @@ def read_impact_model(text: str, name: str = "impact model") -> ImpactModel:
             raise MedjuryError(f"{name}: its features are not those of this version ({odd}); fit it again.")
         low, high = (float(cut) for cut in data["cuts"])
         return ImpactModel(
-            Ordinal(tuple(float(found[feature]) for feature in MODEL_FEATURES), (low, high)),
+            tuple(float(found[feature]) for feature in MODEL_FEATURES),
+            (low, high),
             float(data["significant_from"]),
             float(data["any_from"]),
             data["provenance"],

@@ -32,15 +32,14 @@ Texts = Sequence[str]
 INTELLIGIBILITY_WEIGHTS = (0.40, 0.28, 0.32)
 
 
-def bert_score(references: Texts, hypotheses: Texts, model: Loaded, *, layer: int | None = None) -> Values:
+def bert_score(references: Texts, hypotheses: Texts, model: Loaded) -> Values:
     """BERTScore F1 (Zhang et al. 2020): each token matched with its most similar one on the other side.
 
     P = mean over hypothesis tokens of the greatest cosine, R likewise over reference tokens, F1 = 2PR/(P + R).
-    Special tokens may be matched but are not averaged; no idf weights, no rescaling. `layer` counts from 0, the
-    embeddings; the last one by default.
+    Special tokens may be matched but are not averaged; no idf weights, no rescaling; of the last layer.
     """
     values = []
-    said, heard = token_vectors(model, references, layer), token_vectors(model, hypotheses, layer)
+    said, heard = token_vectors(model, references), token_vectors(model, hypotheses)
     for (first, first_special), (second, second_special) in zip(said, heard, strict=True):
         cosines = first @ second.T
         recall = _mean(cosines.max(axis=1), first_special)
@@ -125,7 +124,7 @@ def sema_score(references: Texts, hypotheses: Texts, model: Loaded) -> Values:
     return np.array(values, dtype=np.float64)
 
 
-def heval(references: Texts, hypotheses: Texts, model: Loaded, *, keyword_share: float = 0.5) -> Values:
+def heval(references: Texts, hypotheses: Texts, model: Loaded) -> Values:
     """HEVAL (after Sasindran et al. 2023): distance of meaning on keywords, error rate on the rest.
 
     Keywords are the words of the reference that are not function words. H = λ·(1 − mean cosine of keyword and
@@ -156,7 +155,7 @@ def heval(references: Texts, hypotheses: Texts, model: Loaded, *, keyword_share:
         if meaning is None or wording is None:
             values.append(meaning if wording is None else wording)
         else:
-            values.append(keyword_share * meaning + (1 - keyword_share) * wording)
+            values.append(0.5 * meaning + 0.5 * wording)
     return np.array(values, dtype=np.float64)
 
 

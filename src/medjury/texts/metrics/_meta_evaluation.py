@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from html import escape
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,7 +29,8 @@ class MetricEvaluation(Row):
     `enrichment` is on scores oriented so that higher is better: the more negative, the better the metric sees
     significant errors. `kendall_tau_b` is of the metric as it is: positive for an error rate that rises with
     harm, negative for a similarity that falls. `aligned` is the share of pairs, a significant error and a harmless
-    one, of which the metric calls the significant one worse; a tie is half.
+    one, of which the metric calls the significant one worse; a tie is half. In a study the labels are those of one
+    `dimension`, on which `n_undecided` answers had no whole label and do not count.
     """
 
     metric: Metric
@@ -38,14 +38,18 @@ class MetricEvaluation(Row):
     kendall_tau_b: Estimate
     n_undefined: int
     aligned: float | None = None
+    dimension: str = ""
+    n_undecided: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         return {
+            **({"dimension": self.dimension} if self.dimension else {}),
             "metric": self.metric.name,
             **flat(self, "enrichment", "kendall_tau_b"),
             "aligned": self.aligned,
             "n": self.enrichment.n,
             "undefined": self.n_undefined,
+            **({"undecided": self.n_undecided} if self.dimension else {}),
         }
 
 
@@ -78,10 +82,6 @@ class MetaEvaluation(Result[MetricEvaluation]):
             "is how often it calls a significant error worse than a harmless one (half: chance)."
         )
         return "\n".join([*text_table(self.shown_rows()), note])
-
-    def svg(self) -> str:
-        """The figure of enrichment: one bar per metric with its interval, coloured by family."""
-        return _enrichment_figure(self.rows)
 
 
 def meta_evaluate(
@@ -158,62 +158,22 @@ def _enrichment(rows: Floats) -> Callable[[Floats], dict[str, Floats]]:
 LEVELS = (0.0, 1.0, 2.0)
 
 
-@dataclass(frozen=True, slots=True)
-class MetricBesideLabels(Row):
-    """One metric against the labels of one dimension; `n_undecided` answers had no whole label and do not count."""
-
-    dimension: str
-    evaluation: MetricEvaluation
-    n_undecided: int
-
-    @property
-    def metric(self) -> str:
-        return self.evaluation.metric.name
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "dimension": self.dimension,
-            "metric": self.metric,
-            **flat(self.evaluation, "enrichment", "kendall_tau_b"),
-            "aligned": self.evaluation.aligned,
-            "n": self.evaluation.enrichment.n,
-            **flat(self.evaluation, "n_undefined"),
-            **flat(self, "n_undecided"),
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class MetricsBesideLabels(Result[MetricBesideLabels]):
-    """Every metric of a table against the labels, with intervals that resample whole patients (calls)."""
-
-    rows: tuple[MetricBesideLabels, ...]
-    warnings: tuple[str, ...] = ()
-
-
 def metrics_beside_labels(
-    table: object,
-    *,
-    raters: Names | None = None,
-    reference: Names | None = None,
-    dimensions: Names | None = None,
-    resamples: int | None = None,
-    seed: int | None = None,
-) -> MetricsBesideLabels:
+    table: object, *, reference: Names | None = None, resamples: int | None = None
+) -> MetaEvaluation:
     """`meta_evaluate` for the metrics of a rating table, on its dimensions with the grades 0, 1 and 2. The label is
     the reference's mean where it is one of these; an answer on which clinicians differ has none."""
     from medjury.tables import rating_table
 
     ready = rating_table(table)
-    roles = ready.roles(raters, reference, kinds=("metric",))
+    roles = ready.roles(None, reference, kinds=("metric",))
     metrics = [name for name in roles.raters if ready.raters.get(name) == "metric"]
     graded = [
-        each
-        for each in ready.chosen(dimensions, derived=False)
-        if each.grades and each.grades.values == LEVELS
+        each for each in ready.chosen(None, derived=False) if each.grades and each.grades.values == LEVELS
     ]
     if not metrics or not graded:
         raise MedjuryError("there are no text metrics beside labels of 0, 1 and 2.")
-    rows: list[MetricBesideLabels] = []
+    rows: list[MetricEvaluation] = []
     for each in graded:
         grid = ready.grid(each.name)
         means = ready.reference_scores(grid, roles.reference)
@@ -224,64 +184,7 @@ def metrics_beside_labels(
         labels: Sequence[int] = means[whole].astype(int).tolist()
         found = meta_evaluate(
             {name: grid.scores[name][whole] for name in metrics}, labels,
-            clusters=grid.clusters[whole].tolist(), resamples=ready.resamples(resamples), seed=ready.seed(seed),
+            clusters=grid.clusters[whole].tolist(), resamples=ready.resamples(resamples), seed=ready.seed(None),
         )  # fmt: skip
-        rows += [MetricBesideLabels(each.name, one, undecided) for one in found.rows]
-    return MetricsBesideLabels(tuple(rows))
-
-
-# The figure of enrichment: one bar per metric with its interval, coloured by family, as SVG.
-
-
-COLOURS = {"edit distance": "#4c78a8", "n-gram overlap": "#f58518", "learned": "#54a24b"}
-BAR, GAP, LABELS, WIDTH, TOP = 14, 6, 190, 460, 54
-
-
-def _enrichment_figure(evaluations: Sequence[MetricEvaluation]) -> str:
-    """Bars to the left of zero: metrics that score significant errors lower than harmless ones."""
-    shown = [each for each in evaluations if each.enrichment.value is not None]
-    ends = [
-        end
-        for each in shown
-        for end in (each.enrichment.value, each.enrichment.low, each.enrichment.high)
-        if end is not None
-    ]
-    lowest, highest = min([*ends, 0.0]), max([*ends, 0.0])
-    span = (highest - lowest) or 1.0
-    height = TOP + len(shown) * (BAR + GAP) + 30
-
-    def x(value: float) -> float:
-        return LABELS + (value - lowest) / span * WIDTH
-
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {LABELS + WIDTH + 30} {height}" '
-        'font-family="sans-serif" font-size="12" fill="currentColor" role="img">',
-        "<title>Enrichment: mean score of significant errors minus mean score of harmless ones</title>",
-        f'<text x="{LABELS}" y="16">Mean score at label 2 − mean score at label 0 (95 % interval)</text>',
-    ]
-    for place, (family, colour) in enumerate(COLOURS.items()):
-        start = LABELS + place * 130
-        parts.append(f'<rect x="{start}" y="26" width="10" height="10" fill="{colour}"/>')
-        parts.append(f'<text x="{start + 14}" y="35">{family}</text>')
-    for place, each in enumerate(shown):
-        estimate, top = each.enrichment, TOP + place * (BAR + GAP)
-        assert estimate.value is not None
-        left, right = sorted((x(0.0), x(estimate.value)))
-        parts.append(
-            f'<text x="{LABELS - 8}" y="{top + 11}" text-anchor="end">{escape(each.metric.title)}</text>'
-        )
-        parts.append(
-            f'<rect x="{left:.1f}" y="{top}" width="{right - left:.1f}" height="{BAR}" '
-            f'fill="{COLOURS[each.metric.family]}"><title>{estimate.value:.3f}</title></rect>'
-        )
-        if estimate.low is not None and estimate.high is not None:
-            parts.append(
-                f'<path d="M{x(estimate.low):.1f} {top + BAR / 2}H{x(estimate.high):.1f}" stroke="currentColor"/>'
-            )
-    bottom = height - 24
-    parts.append(f'<path d="M{x(0.0):.1f} {TOP - 6}V{bottom}" stroke="currentColor"/>')
-    parts += [
-        f'<text x="{x(value):.1f}" y="{bottom + 16}" text-anchor="middle">{value:.2f}</text>'
-        for value in (lowest, 0.0, highest)
-    ]
-    return "\n".join([*parts, "</svg>"])
+        rows += [replace(one, dimension=each.name, n_undecided=undecided) for one in found.rows]
+    return MetaEvaluation(tuple(rows))
