@@ -26,8 +26,11 @@ from medjury.statistics import evaluate
 GWET = reference("gwet_ac_handbook_4raters_12units")
 FLEISS = reference("kappa_fleiss_irr_diagnoses")
 NAMES = {"gwet": "gwet", "fleiss": "fleiss", "conger": "conger", "bp": "brennan_prediger"}
-WEIGHTS = {"unweighted": "none", "linear": "linear", "quadratic": "quadratic"}
 FUNCTIONS = {"gwet": gwet_ac, "fleiss": fleiss_kappa, "conger": conger_kappa, "bp": brennan_prediger}
+
+
+def weight_name(name: str) -> str:
+    return "identity" if name == "unweighted" else name
 
 
 def chance_corrected(table: object, *, scale: range, weights: str) -> dict[str, ChanceCorrected]:
@@ -36,10 +39,10 @@ def chance_corrected(table: object, *, scale: range, weights: str) -> dict[str, 
     return linearised(read_scores(table, known, 2), known, agreement_weights(known.positions, weights))
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("weights", GWET["expected"])
 def test_every_coefficient_and_weighting_equals_irrcac(weights: str) -> None:
     """irrCAC rounds coefficients and standard errors to five decimals, but not the two agreements."""
-    found = chance_corrected(GWET["data"], scale=range(1, 6), weights=WEIGHTS[weights])
+    found = chance_corrected(GWET["data"], scale=range(1, 6), weights=weight_name(weights))
     for name, ours_is_called in NAMES.items():
         ours, expected = found[ours_is_called], GWET["expected"][weights][name]
         assert ours.observed == pytest.approx(expected["pa"], abs=1e-12)
@@ -50,13 +53,11 @@ def test_every_coefficient_and_weighting_equals_irrcac(weights: str) -> None:
         assert ours.standard_error == pytest.approx(expected["se"], abs=5.1e-6)
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize("weights", GWET["expected"])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_intervals_equal_irrcac(weights: str, name: str) -> None:
-    found = FUNCTIONS[name](GWET["data"], scale=range(1, 6), weights=WEIGHTS[weights], interval="gwet")
-    low, high = GWET["python_irrCAC"]["expected"][weights.replace("unweighted", "identity")][name][
-        "confidence_interval"
-    ]
+    found = FUNCTIONS[name](GWET["data"], scale=range(1, 6), weights=weight_name(weights), interval="gwet")
+    low, high = GWET["python_irrCAC"]["expected"][weight_name(weights)][name]["confidence_interval"]
     assert (found.low, found.high) == pytest.approx((low, high), abs=5.1e-6)
     assert found.n == 12
     assert "Student t (Gwet 2014)" in found.method
@@ -81,10 +82,10 @@ def test_published_ac1() -> None:
     assert round(gwet_ac(GWET["data"], scale=range(1, 6)).value, 3) == GWET["python_irrCAC"]["published_AC1"]
 
 
-@pytest.mark.parametrize("weights", ["unweighted", "quadratic"])
+@pytest.mark.parametrize("weights", ["unweighted", "quadratic", "ratio"])
 def test_krippendorff_s_alpha_equals_irrcac(weights: str) -> None:
     """The unit of ordinal weights differs from alpha's ordinal metric, so it is not among them."""
-    level = {"unweighted": "nominal", "quadratic": "interval"}[weights]
+    level = {"unweighted": "nominal", "quadratic": "interval", "ratio": "ratio"}[weights]
     expected = GWET["expected"][weights]["krippendorff"]
     ours = krippendorff_alpha(GWET["data"], level, interval="none").value
     assert ours == pytest.approx((expected["pa"] - expected["pe"]) / (1 - expected["pe"]), abs=1e-12)
@@ -136,7 +137,7 @@ def test_fleiss_on_given_resamples_equals_statsmodels() -> None:
     generator = np.random.default_rng(3)
     table = generator.integers(0, 4, size=(25, 3))
     resamples = generator.integers(0, 25, size=(20, 25))
-    ours = evaluate(table, chance_statistics(range(4), "none", ["fleiss"]), resamples)["fleiss"]
+    ours = evaluate(table, chance_statistics(range(4), "identity", ["fleiss"]), resamples)["fleiss"]
     peer = [statsmodels_fleiss(aggregate_raters(table[each], n_cat=4)[0]) for each in resamples]
     assert ours == pytest.approx(peer, abs=1e-12)
 
@@ -144,8 +145,8 @@ def test_fleiss_on_given_resamples_equals_statsmodels() -> None:
 def test_two_raters_make_conger_cohen_s_kappa() -> None:
     generator = np.random.default_rng(4)
     table = generator.integers(1, 6, size=(40, 2))
-    for weights in WEIGHTS.values():
-        expected = cohen_kappa(*table.T, scale=range(1, 6), weights=weights, interval="none").value
+    for weights, cohen in (("identity", "none"), ("linear", "linear"), ("quadratic", "quadratic")):
+        expected = cohen_kappa(*table.T, scale=range(1, 6), weights=cohen, interval="none").value
         assert conger_kappa(table, scale=range(1, 6), weights=weights).value == pytest.approx(expected)
 
 

@@ -7,8 +7,6 @@ import pytest
 from tests.agreement.reference_values import reference
 
 from medjury.analysis.agreement import cronbach_alpha, icc, icc_statistics, intraclass_correlations
-from medjury.analysis.agreement._icc_mixed import share_of_items
-from medjury.analysis.agreement._variance_components import variance_components
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import evaluate
 
@@ -74,16 +72,35 @@ def test_items_with_missing_cells_are_left_out_and_counted() -> None:
     assert "2 of 6 items with missing scores left out" in found["icc_3_k"].method
 
 
-def test_variance_components_of_a_table_with_gaps_equal_lme4_as_closely_as_it_converged() -> None:
-    whole = variance_components(np.array(MISSING["data"], dtype=float))
-    for row in MISSING["psych_missingTRUE_lmer"]["results"]:
-        if row["type"] in ("ICC2", "ICC3"):
-            assert share_of_items(whole, FORMS[row["type"]]) == pytest.approx(row["icc"], abs=1e-6)
+def test_all_cells_equal_lme4_as_closely_as_it_converged() -> None:
+    found = intraclass_correlations(MISSING["data"], missing="all_cells")
+    assert_equal_to_psych(found, MISSING["psych_missingTRUE_lmer"], 1e-6)
+    assert found["icc_3_k"].n == 6
+    assert "2 of 24 missing" in found["icc_3_k"].method
 
 
 def test_the_balanced_formula_on_unbalanced_squares_is_not_copied() -> None:
     wrong = {row["type"]: row["icc"] for row in MISSING["psych_missingFALSE_aov"]["results"]}
     assert abs(icc(MISSING["data"]).value - wrong["ICC3k"]) > 0.02
+    assert abs(icc(MISSING["data"], missing="all_cells").value - wrong["ICC3k"]) > 0.02
+
+
+def test_all_cells_of_a_nearly_complete_table_come_close_to_the_complete_one() -> None:
+    generator = np.random.default_rng(2)
+    table = generator.normal(size=(200, 1)) + generator.normal(size=(200, 4)) + [0, 0.5, 1, 0]
+    holed = table.copy()
+    holed[0, 0] = np.nan
+    complete, all_cells = icc(table, "icc_2_1"), icc(holed, "icc_2_1", missing="all_cells")
+    assert all_cells.value == pytest.approx(complete.value, abs=5e-3)
+
+
+def test_all_cells_without_holes_are_the_complete_table() -> None:
+    assert icc(SHROUT_FLEISS["data"], missing="all_cells") == icc(SHROUT_FLEISS["data"])
+
+
+def test_all_cells_have_no_bootstrap_and_say_so() -> None:
+    with pytest.raises(MedjuryError, match="complete_items"):
+        icc(MISSING["data"], missing="all_cells", interval="bca")
 
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword")  # pingouin's own
@@ -123,6 +140,8 @@ def test_cronbach_s_alpha_is_the_consistency_of_the_average() -> None:
     values = reference("cronbach_alpha")
     assert cronbach_alpha(values["data"]).value == pytest.approx(values["raw_alpha"], abs=1e-12)
     assert cronbach_alpha(values["data"]).value == pytest.approx(values["icc3k"], abs=1e-12)
+    standardised = cronbach_alpha(values["data"], standardised=True, interval="none")
+    assert standardised.value == pytest.approx(values["std_alpha"], abs=1e-12)
     same = icc(values["data"], "icc_3_k", interval="analytic")
     found = cronbach_alpha(values["data"], interval="analytic")
     assert (found.low, found.high) == (same.low, same.high)

@@ -13,7 +13,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.statistics import evaluate
 
 VALUES = reference("krippendorff_alpha_canonical")
-LEVELS = ["nominal", "ordinal", "interval"]
+LEVELS = ["nominal", "ordinal", "interval", "ratio"]
 SETS = ["canonical", "anxiety", "shrout_fleiss", "anxiety_raters_1_2"]
 
 
@@ -30,8 +30,7 @@ def test_alpha_equals_the_definition_in_r(name: str) -> None:
 
 
 def test_the_canonical_data_give_the_published_values() -> None:
-    for level in LEVELS:
-        value = VALUES["canonical"]["published"][level]
+    for level, value in VALUES["canonical"]["published"].items():
         found = krippendorff_alpha(items_by_raters("canonical"), level, interval="none")
         assert round(found.value, 3) == value
         assert found.n == 11
@@ -64,7 +63,7 @@ def test_words_have_a_nominal_and_an_ordinal_alpha() -> None:
     for level in ("nominal", "ordinal"):
         found = krippendorff_alpha(words, level, scale=["low", "mid", "high"], interval="none")
         assert found.value == krippendorff_alpha(numbers, level, interval="none").value
-    with pytest.raises(MedjuryError, match="needs numbers"):
+    with pytest.raises(MedjuryError, match="need numbers"):
         krippendorff_alpha(words, "interval", scale=["low", "mid", "high"])
 
 
@@ -78,3 +77,8 @@ def test_one_value_everywhere_is_undefined_never_one(level: str) -> None:
 def test_no_item_with_two_scores_is_undefined() -> None:
     found = krippendorff_alpha([[1, None], [None, 2]], "ordinal")
     assert found.reason == "no item was scored by two raters"
+
+
+def test_ratio_refuses_negative_scores() -> None:
+    with pytest.raises(MedjuryError, match="zero or more"):
+        krippendorff_alpha([[-1, 2], [3, 4]], "ratio")

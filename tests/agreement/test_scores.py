@@ -64,7 +64,7 @@ def test_many_scores_off_the_scale_are_counted() -> None:
 
 
 def test_statistics_for_the_engine_refuse_scores_off_the_scale_too() -> None:
-    for statistics in (kappa_statistics([1, 2], ["none"]), chance_statistics([1, 2], "none")):
+    for statistics in (kappa_statistics([1, 2], ["none"]), chance_statistics([1, 2], "identity")):
         with pytest.raises(MedjuryError, match=r"off the scale 1, 2: 1\.5"):
             bootstrap([[1, 2], [1.5, 2]], statistics, resamples=50)
 
@@ -74,9 +74,11 @@ def test_statistics_for_the_engine_refuse_scores_off_the_scale_too() -> None:
     [
         (lambda: cohen_kappa([1], [1], scale=[1, 2], weights="squared"), "none, linear, quadratic"),
         (lambda: icc([[1, 2]], "ICC3"), "icc_3_k"),
+        (lambda: icc([[1, 2]], missing="drop"), "complete_items, all_cells"),
         (lambda: icc_3_k_z([1, 2], [1, 2], order="z"), "average_first, standardise_first"),
-        (lambda: krippendorff_alpha([[1, 2]], "metric"), "nominal, ordinal, interval"),
-        (lambda: gwet_ac([[1, 2]], scale=[1, 2], weights="ratio"), "none, linear, quadratic"),
+        (lambda: krippendorff_alpha([[1, 2]], "metric"), "nominal, ordinal, interval, ratio"),
+        (lambda: gwet_ac([[1, 2]], scale=[1, 2], weights="none"), "identity, linear"),
+        (lambda: wilcoxon_signed_rank([1], [2], zeros="keep"), "drop, pratt"),
         (lambda: wilcoxon_signed_rank([1], [2], method="approx"), "exact, normal, auto"),
     ],
 )

@@ -20,14 +20,24 @@ def test_exact_with_ties_and_zeros_equals_coin_and_exactranktests() -> None:
     assert dropped.rank_sum == case["exactRankTests"]["V"]
     assert dropped.n_zero == case["n_zero"]
     assert dropped.z == pytest.approx(case["coin_wilcoxon_exact"]["Z"], abs=1e-12)
+    ranked = wilcoxon_signed_rank(case["y"], case["x"], method="exact", zeros="pratt")
+    assert ranked.p_value == pytest.approx(case["coin_pratt_exact"]["p"], abs=1e-12)
+    assert ranked.z == pytest.approx(case["coin_pratt_exact"]["Z"], abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["likert", "classic"])
 def test_the_normal_approximation_equals_r(name: str) -> None:
     case = VALUES[name]
-    found = wilcoxon_signed_rank(case["y"], case["x"], method="normal")
-    assert found.rank_sum == case["R_wilcox_nocc"]["V"]
-    assert found.p_value == pytest.approx(case["R_wilcox_nocc"]["p"], abs=1e-12)
+    for correction, expected in ((True, case["R_wilcox_cc"]), (False, case["R_wilcox_nocc"])):
+        found = wilcoxon_signed_rank(case["y"], case["x"], method="normal", correction=correction)
+        assert found.rank_sum == expected["V"]
+        assert found.p_value == pytest.approx(expected["p"], abs=1e-12)
+
+
+def test_pratt_s_normal_approximation_equals_coin() -> None:
+    case = VALUES["likert"]
+    found = wilcoxon_signed_rank(case["y"], case["x"], method="normal", zeros="pratt")
+    assert found.p_value == pytest.approx(case["coin_pratt"]["p"], abs=1e-12)
 
 
 def test_without_ties_the_exact_value_is_the_textbook_s() -> None:

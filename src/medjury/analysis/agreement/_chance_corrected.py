@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from medjury.analysis.agreement._kappa import Weights, agreement_weights
+from medjury.analysis.agreement._kappa import WeightName, agreement_weights
 from medjury.analysis.agreement._options import Analytic, Options, estimates
 from medjury.analysis.agreement._scores import (
     Level,
@@ -126,10 +126,10 @@ def gwet_ac(
     scores: Scores,
     *,
     scale: Sequence[Level] | ArrayLike,
-    weights: Weights = "none",
+    weights: WeightName = "identity",
     **options: Unpack[Options],
 ) -> Estimate:
-    """Gwet's AC1 (no weights) or AC2: chance is raters guessing where they do not know.
+    """Gwet's AC1 (identity weights) or AC2: chance is raters guessing where they do not know.
 
     p_e = (Σ w)/(q(q − 1)) · Σ π(1 − π), π the mean share of each of the q levels. Unlike kappa it stays high
     where nearly all items are of one level. Gwet (2008) Br J Math Stat Psychol 61:29-48; Gwet (2014).
@@ -150,7 +150,7 @@ def fleiss_kappa(
     scores: Scores,
     *,
     scale: Sequence[Level] | ArrayLike,
-    weights: Weights = "none",
+    weights: WeightName = "identity",
     **options: Unpack[Options],
 ) -> Estimate:
     """Fleiss' kappa: chance is two raters drawing levels from the pooled shares, p_e = Σ w π π'.
@@ -167,7 +167,7 @@ def conger_kappa(
     scores: Scores,
     *,
     scale: Sequence[Level] | ArrayLike,
-    weights: Weights = "none",
+    weights: WeightName = "identity",
     **options: Unpack[Options],
 ) -> Estimate:
     """Conger's kappa: chance is two different raters, each drawing from his or her own shares.
@@ -184,7 +184,7 @@ def brennan_prediger(
     scores: Scores,
     *,
     scale: Sequence[Level] | ArrayLike,
-    weights: Weights = "none",
+    weights: WeightName = "identity",
     **options: Unpack[Options],
 ) -> Estimate:
     """Brennan & Prediger's coefficient: chance is every level equally likely, p_e = Σ w / q².
@@ -199,7 +199,7 @@ def brennan_prediger(
 
 def chance_statistics(
     levels: Sequence[Level] | ArrayLike | Scale,
-    weights: Weights,
+    weights: WeightName,
     names: Sequence[Coefficient] = get_args(Coefficient),
 ) -> Statistics:
     """The coefficients for the bootstrap engine; rows are items by raters, NaN where missing."""
@@ -257,7 +257,7 @@ def _coefficient(
     name: Coefficient,
     scores: Scores,
     scale: Sequence[Level] | ArrayLike,
-    weights: Weights,
+    weights: WeightName,
     **options: Unpack[Options],
 ) -> Estimate:
     known = read_scale(scale)

@@ -11,8 +11,10 @@ from scipy import special
 
 from medjury.analysis.agreement._options import Analytic, Options, estimates
 from medjury.analysis.agreement._scores import Scores, complete_rows, read_scores
+from medjury.analysis.agreement._variance_components import variance_components
 from medjury.foundation.documents import choose
-from medjury.statistics import Estimate, Floats, Read, Statistics
+from medjury.foundation.errors import MedjuryError
+from medjury.statistics import Estimate, Floats, Read, Statistics, undefined
 
 # A sum of squares this small beside the numbers it was made from is rounding, not spread.
 NEGLIGIBLE = 1e-12
@@ -78,9 +80,16 @@ def from_sums(n: Floats, totals: Floats, squares: Floats, by_rater: Floats) -> M
 
 IccForm = Literal["icc_1_1", "icc_2_1", "icc_3_1", "icc_1_k", "icc_2_k", "icc_3_k"]
 FORMS: tuple[IccForm, ...] = get_args(IccForm)
+Missing = Literal["complete_items", "all_cells"]
 
 
-def icc(scores: Scores, form: IccForm = "icc_3_k", **options: Unpack[Options]) -> Estimate:
+def icc(
+    scores: Scores,
+    form: IccForm = "icc_3_k",
+    *,
+    missing: Missing = "complete_items",
+    **options: Unpack[Options],
+) -> Estimate:
     """One form of the intraclass correlation of a table of items by raters; see `intraclass_correlations`.
 
     >>> table = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
@@ -88,11 +97,15 @@ def icc(scores: Scores, form: IccForm = "icc_3_k", **options: Unpack[Options]) -
     >>> round(estimate.value, 3), round(estimate.low, 3), round(estimate.high, 3)
     (0.29, 0.019, 0.761)
     """
-    return intraclass_correlations(scores, [form], **options)[form]
+    return intraclass_correlations(scores, [form], missing=missing, **options)[form]
 
 
 def intraclass_correlations(
-    scores: Scores, forms: Iterable[IccForm] = FORMS, **options: Unpack[Options]
+    scores: Scores,
+    forms: Iterable[IccForm] = FORMS,
+    *,
+    missing: Missing = "complete_items",
+    **options: Unpack[Options],
 ) -> dict[str, Estimate]:
     """All six forms from one analysis of variance. B, J, E, W: mean squares of items, raters, error, within.
 
@@ -107,8 +120,9 @@ def intraclass_correlations(
     icc_2_1 stepped up by Spearman-Brown, ends included, as in R's psych and pingouin; irr's differs, because its
     degrees of freedom for the average are not McGraw & Wong's.
 
-    Items that every rater scored count, and the result says how many were left out; `mixed_model_icc` uses every
-    cell of a table with gaps.
+    Missing cells: "complete_items" uses items that every rater scored, and the result says how many were left
+    out; "all_cells" fits variance components by restricted maximum likelihood to every cell (psych's
+    `lmer=TRUE`), with F intervals as if the table were complete, which is approximate.
 
     >>> found = intraclass_correlations([[1, 2], [2, 3], [3, 4], [4, 6]])
     >>> round(found["icc_2_1"].value, 3), round(found["icc_3_1"].value, 3)
@@ -117,9 +131,12 @@ def intraclass_correlations(
     chosen = list(forms)
     for form in chosen:
         choose(form, FORMS, "form of ICC")
+    choose(missing, get_args(Missing), "treatment of missing cells")
     table = read_scores(scores, None, 2)
     kept = complete_rows(table) if table.size else np.zeros(len(table), dtype=np.bool_)
     lost = int(np.count_nonzero(~kept))
+    if missing == "all_cells" and lost:
+        return _from_all_cells(table, chosen, **options)
     rows = table[kept]
 
     def analytic() -> dict[str, Analytic]:
@@ -219,3 +236,44 @@ def undefined_reason(rows: Floats, lost: int) -> str:
     if len(rows) < 2:
         return f"fewer than two items were scored by every rater ({lost} have missing scores)"
     return "the items do not differ" if np.ptp(rows) > 0 else "every score is the same"
+
+
+def _from_all_cells(table: Floats, forms: list[IccForm], **options: Unpack[Options]) -> dict[str, Estimate]:
+    if options.get("interval", "analytic") not in ("analytic", "none") or options.get("clusters") is not None:
+        raise MedjuryError("ICC from all cells has no bootstrap. Ask for missing='complete_items'.")
+    shared = (~np.isnan(table)).sum(axis=1) >= 2
+    present = table[~np.isnan(table).all(axis=1)]
+    n, confidence = len(present), options.get("confidence", 0.95)
+    method = f"REML on all cells, {int(np.isnan(present).sum())} of {present.size} missing"
+    if table.shape[1] < 2 or n < 2 or not shared.any() or np.nanmax(table) == np.nanmin(table):
+        reason = "all-cells ICC needs two raters, two items, an item scored twice and some spread"
+        return {form: undefined(reason, n, method) for form in forms}
+    squares = _all_cells_mean_squares(present)
+    found: dict[str, Estimate] = {}
+    for form in forms:
+        value = float(coefficient(squares, form)[0])
+        ends = f_interval(squares, form)(value, confidence) if options.get("interval") != "none" else None
+        if not np.isfinite(value) or squares.items[0] <= 1e-9 * np.nanvar(present):
+            found[form] = undefined("the items do not differ", n, method)
+        elif ends is None:
+            found[form] = Estimate(value, None, None, n, method)
+        else:
+            low, high, name = ends
+            found[form] = Estimate(
+                value, low, high, n, f"{100 * confidence:g} % approximate {name}, {method}"
+            )
+    return found
+
+
+def _all_cells_mean_squares(scores: Floats) -> MeanSquares:
+    """Mean squares that a complete table with the same variance components would have."""
+    n, k = scores.shape
+    item, rater, error = variance_components(scores)
+    return MeanSquares(
+        items=np.array([k * item + error]),
+        raters=np.array([n * rater + error]),
+        error=np.array([error]),
+        within=np.array([error + rater]),
+        n=np.array([float(n)]),
+        k=k,
+    )

@@ -107,10 +107,10 @@ def _single(
     n: int,
     method: str,
 ) -> Estimate:
-    value = share_of_items(whole, form)
+    value = _ratio(whole, form)
     if value is None:
         return undefined("the items do not differ", n, method)
-    known = [each for part in without if (each := share_of_items(part, form)) is not None]
+    known = [each for part in without if (each := _ratio(part, form)) is not None]
     groups = len(without)
     if len(known) < groups or groups < FEWEST_DOUBLY or not 0.0 < value < 1.0:
         return Estimate(value, None, None, n, f"no interval: too few or too uniform data; {method}")
@@ -124,8 +124,7 @@ def _single(
     return Estimate(value, max(low, 0.0), high, n, named)
 
 
-def share_of_items(components: Components, form: IccForm) -> float | None:
-    """The ICC of single scores from the variances of items, raters and error."""
+def _ratio(components: Components, form: IccForm) -> float | None:
     item, rater, error = components
     total = item + error + (0.0 if form.startswith("icc_3") else rater)
     return item / total if item > 1e-9 * total else None

@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from medjury.analysis.agreement._kappa import Weights, agreement_weights
+from medjury.analysis.agreement._kappa import KappaWeights, agreement_weights
 from medjury.foundation.errors import MedjuryError
 
 Numbers = NDArray[np.float64]
 _legendre = cache(lambda: np.polynomial.legendre.leggauss(40))
 
 
-def credit(categories: int, weights: Weights) -> Numbers:
+def credit(categories: int, weights: KappaWeights) -> Numbers:
     """Agreement weights of evenly spaced grades."""
-    return agreement_weights(np.arange(categories, dtype=float), weights)
+    return agreement_weights(np.arange(categories, dtype=float), "identity" if weights == "none" else weights)
 
 
 def kappa_of(joint: Numbers, weight: Numbers) -> Numbers:
@@ -61,7 +61,9 @@ def latent_joint(marginals: Numbers, correlation: float) -> Numbers:
     return np.asarray((joint + joint.T) / (2 * joint.sum()))
 
 
-def joint_with_kappa(value: float, marginals: Sequence[float], weights: Weights) -> tuple[Numbers, float]:
+def joint_with_kappa(
+    value: float, marginals: Sequence[float], weights: KappaWeights
+) -> tuple[Numbers, float]:
     """The joint distribution with these marginals and this kappa, and its latent correlation.
 
     >>> joint, correlation = joint_with_kappa(0.6, [0.2, 0.3, 0.5], "quadratic")

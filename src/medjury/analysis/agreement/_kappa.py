@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, Unpack
+from typing import Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,10 +22,11 @@ from medjury.analysis.agreement._scores import (
     refuse_off_scale,
 )
 from medjury.foundation.documents import choose
+from medjury.foundation.errors import MedjuryError
 from medjury.statistics import SAME, Estimate, Floats, Read, Statistics
 
-Weights = Literal["none", "linear", "quadratic"]
-NAMES: dict[Weights, str] = {
+KappaWeights = Literal["none", "linear", "quadratic"]
+NAMES: dict[KappaWeights, str] = {
     "none": "kappa",
     "linear": "kappa_linear",
     "quadratic": "kappa_quadratic",
@@ -37,7 +38,7 @@ def cohen_kappa(
     second: Scores,
     *,
     scale: Sequence[Level] | ArrayLike,
-    weights: Weights = "none",
+    weights: KappaWeights = "none",
     **options: Unpack[Options],
 ) -> Estimate:
     """Agreement of two raters beyond what their own habits would give by chance.
@@ -60,7 +61,7 @@ def cohen_kappa(
 
 
 def kappas(
-    pairs: Pairs, scale: Scale, weights: Iterable[Weights], **options: Unpack[Options]
+    pairs: Pairs, scale: Scale, weights: Iterable[KappaWeights], **options: Unpack[Options]
 ) -> dict[str, Estimate]:
     """Several kappas of the same pairs, from one joint table."""
     chosen = list(weights)
@@ -80,7 +81,9 @@ def kappas(
     )
 
 
-def kappa_statistics(levels: Sequence[Level] | ArrayLike | Scale, weights: Iterable[Weights]) -> Statistics:
+def kappa_statistics(
+    levels: Sequence[Level] | ArrayLike | Scale, weights: Iterable[KappaWeights]
+) -> Statistics:
     """Kappas for the bootstrap engine; rows are (first, second), incomplete ones do not count."""
     scale = read_scale(levels)
     penalties = {NAMES[each]: _disagreement(scale, each) for each in weights}
@@ -167,21 +170,55 @@ def large_sample_interval(table: Floats, disagreement: Floats) -> Analytic:
     return ends
 
 
-def _disagreement(scale: Scale, weights: Weights) -> Floats:
-    return 1.0 - agreement_weights(scale.positions, weights)
+def _disagreement(scale: Scale, weights: KappaWeights) -> Floats:
+    name = "identity" if weights == "none" else weights
+    return np.asarray(1.0 - agreement_weights(scale.positions, name))
 
 
-def agreement_weights(positions: Floats, weights: Weights) -> Floats:
-    """How much credit a pair of levels gets: 1 on the diagonal and less with the distance of their own values, so
-    that a scale 0, 1, 3 is not treated as 0, 1, 2 (Gwet 2014, Handbook of Inter-Rater Reliability, chapter 3).
+# Agreement weights: how much credit a pair of levels gets, 1 on the diagonal and less with distance.
+#
+# Gwet (2014), Handbook of Inter-Rater Reliability, 4th ed., table 2.11 and chapter 3, with the distances taken
+# between the levels' own values, so that a scale 0, 1, 3 is not treated as 0, 1, 2.
+
+
+WeightName = Literal["identity", "linear", "quadratic", "ordinal", "radical", "ratio", "circular", "bipolar"]
+
+
+def agreement_weights(positions: Floats, name: WeightName) -> Floats:
+    """The matrix of weights for a scale, by name.
 
     >>> agreement_weights(np.array([1.0, 2.0, 3.0]), "quadratic").tolist()
     [[1.0, 0.75, 0.0], [0.75, 1.0, 0.75], [0.0, 0.75, 1.0]]
     """
-    choose(weights, NAMES, "weighting")
-    if weights == "none":
-        return np.eye(len(positions))
-    distance = np.abs(positions[:, np.newaxis] - positions) / (
-        float(positions.max()) - float(positions.min())
-    )
-    return np.asarray(1.0 - distance if weights == "linear" else 1.0 - distance**2)
+    choose(name, get_args(WeightName), "weighting")
+    size = len(positions)
+    first, second = positions[:, np.newaxis], positions[np.newaxis, :]
+    low, high = float(positions.min()), float(positions.max())
+    distance = np.abs(first - second)
+    if name == "identity":
+        return np.eye(size)
+    if name == "linear":
+        return np.asarray(1.0 - distance / (high - low))
+    if name == "quadratic":
+        return np.asarray(1.0 - (distance / (high - low)) ** 2)
+    if name == "radical":
+        return 1.0 - np.sqrt(distance / (high - low))
+    if name == "ordinal":
+        # The number of pairs of levels that lie between the two, both included.
+        between = np.abs(np.subtract.outer(np.arange(size), np.arange(size))) + 1.0
+        pairs = between * (between - 1.0) / 2.0
+        return np.asarray(1.0 - pairs / pairs.max())
+    if name == "ratio":
+        if low < 0 or high + low == 0:
+            raise MedjuryError("Ratio weights need a scale without negative levels.")
+        total = first + second
+        relative = np.divide(distance, total, out=np.zeros_like(distance), where=total > 0) ** 2
+        return 1.0 - relative / ((high - low) / (high + low)) ** 2
+    if name == "circular":
+        sines = np.sin(np.pi * distance / (high - low + 1.0)) ** 2
+        return np.asarray(1.0 - sines / sines.max())
+    # Bipolar: the same distance weighs more towards the ends of the scale.
+    total = first + second
+    room = (total - 2.0 * low) * (2.0 * high - total)
+    polar = np.divide(distance**2, room, out=np.zeros_like(distance), where=distance > 0)
+    return np.asarray(1.0 - polar / polar.max())

@@ -16,7 +16,7 @@ from medjury.foundation.documents import choose
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Floats, Read, Statistics
 
-AlphaLevel = Literal["nominal", "ordinal", "interval"]
+AlphaLevel = Literal["nominal", "ordinal", "interval", "ratio"]
 
 
 def krippendorff_alpha(
@@ -37,7 +37,7 @@ def krippendorff_alpha(
 
 def krippendorff_alphas(
     scores: Scores,
-    levels: Iterable[AlphaLevel] = get_args(AlphaLevel),
+    levels: Iterable[AlphaLevel] = ("nominal", "ordinal", "interval"),
     *,
     scale: Sequence[Level] | ArrayLike | None = None,
     **options: Unpack[Options],
@@ -46,7 +46,7 @@ def krippendorff_alphas(
 
     D_o is the mean distance of two scores of one item, each item weighted by its scores, D_e that of any two
     scores. Distances: nominal [c ≠ k], ordinal the squared difference of mid-ranks among all pairable scores,
-    interval (c − k)². Items with fewer than two scores hold no pair and are left
+    interval (c − k)², ratio ((c − k)/(c + k))². Items with fewer than two scores hold no pair and are left
     out. Where every score is the same, D_e = 0 and alpha is undefined, not 1.
 
     Krippendorff (2004), Content Analysis, 2nd ed., chapter 11. irr's `kripp.alpha` 0.84.1 is wrong for
@@ -63,10 +63,12 @@ def krippendorff_alphas(
         choose(level, get_args(AlphaLevel), "level of measurement")
     known = None if scale is None else read_scale(scale)
     table = read_scores(scores, known, 2)
-    if known is not None and isinstance(known.levels[0], str) and "interval" in chosen:
+    if known is not None and isinstance(known.levels[0], str) and set(chosen) - {"nominal", "ordinal"}:
         raise MedjuryError(
-            "Interval alpha needs numbers, and the scale has words. Ask for nominal or ordinal."
+            "Interval and ratio alpha need numbers, and the scale has words. Ask for nominal or ordinal."
         )
+    if "ratio" in chosen and table.size and np.nanmin(table, initial=0.0) < 0:
+        raise MedjuryError("Ratio alpha needs scores of zero or more. Ask for interval.")
     kept = np.asarray((~np.isnan(table)).sum(axis=1) >= 2)
     # Alpha does not ask who gave a score, so sorted rows leave fewer distinct ones to resample.
     rows, lost = np.sort(table[kept], axis=1), int(np.count_nonzero(~kept))
@@ -142,6 +144,24 @@ class _Coincidences:
             n, total, square, apart = (weights @ features).T
             spread = n * square - total**2
             return apart / n, 2.0 * np.where(spread > NEGLIGIBLE * n * square, spread, 0.0) / (n * (n - 1.0))
+
+        return read
+
+    def ratio(self) -> Any:
+        total = self.values[:, np.newaxis] + self.values
+        gap = self.values[:, np.newaxis] - self.values
+        distance = np.divide(gap, total, out=np.zeros_like(gap), where=total > 0) ** 2
+        apart = np.zeros(len(self.rows))
+        for first in range(self.rows.shape[1]):
+            for second in range(first):
+                both = self.present[:, first] & self.present[:, second]
+                pair = distance[self.codes[both, first], self.codes[both, second]]
+                apart[both] += 2.0 * pair * self.per_pair[both]
+
+        def read(weights: Floats) -> tuple[Floats, Floats]:
+            level, n = self._levels(weights)
+            expected = ((level @ distance) * level).sum(axis=-1) / (n * (n - 1.0))
+            return weights @ apart / n, expected
 
         return read
 

@@ -26,7 +26,7 @@ from medjury.analysis.agreement._differences import (
 from medjury.analysis.agreement._icc import FORMS, icc_statistics
 from medjury.analysis.agreement._icc_standardised import standardised_statistics
 from medjury.analysis.agreement._kappa import NAMES as KAPPAS
-from medjury.analysis.agreement._kappa import Weights, kappa_statistics
+from medjury.analysis.agreement._kappa import WeightName, kappa_statistics
 from medjury.analysis.agreement._krippendorff import AlphaLevel, alpha_statistics
 from medjury.analysis.agreement._roc import area_statistics
 from medjury.analysis.agreement._scores import read_scale
@@ -116,10 +116,10 @@ def whole_numbers(scores: Floats) -> Grades | None:
 # Orders and shapes only: what can be said of a text metric, whose numbers are on no clinical scale.
 WITHOUT_SCALE = (*get_args(Correlation), "icc_3_k_z", "auc")
 # Name in the table -> coefficient and weights. All but the first depend on how many grades there could be.
-CHANCE: Mapping[str, tuple[Coefficient, Weights]] = {
-    "fleiss_kappa": ("fleiss", "none"),
-    "brennan_prediger": ("brennan_prediger", "none"),
-    "gwet_ac1": ("gwet", "none"),
+CHANCE: Mapping[str, tuple[Coefficient, WeightName]] = {
+    "fleiss_kappa": ("fleiss", "identity"),
+    "brennan_prediger": ("brennan_prediger", "identity"),
+    "gwet_ac1": ("gwet", "identity"),
     "gwet_ac2_linear": ("gwet", "linear"),
     "gwet_ac2_quadratic": ("gwet", "quadratic"),
 }

@@ -19,7 +19,7 @@ from medjury.analysis.agreement._joint_distribution import (
     kappa_of,
     kappa_variance,
 )
-from medjury.analysis.agreement._kappa import NAMES, Weights
+from medjury.analysis.agreement._kappa import NAMES, KappaWeights
 from medjury.foundation.documents import choose
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Result, Row, percent
@@ -344,7 +344,7 @@ def plan_kappa(
     value: float,
     marginals: Sequence[float],
     *,
-    weights: Weights = "none",
+    weights: KappaWeights = "none",
     width: float | None = None,
     null: float | None = None,
     power: float = 0.8,
@@ -375,7 +375,7 @@ def simulate_kappa(
     value: float,
     marginals: Sequence[float],
     *,
-    weights: Weights = "none",
+    weights: KappaWeights = "none",
     null: float | None = None,
     confidence: float = 0.95,
     simulations: int = 4_000,
@@ -434,7 +434,7 @@ def plan_study(
     power: float = 0.8,
     confidence: float = 0.95,
     shares: Sequence[float] | None = None,
-    weights: Weights = "none",
+    weights: KappaWeights = "none",
     prevalence: float | None = None,
     raters: int | Sequence[int] = tuple(range(2, 9)),
     simulations: int | None = None,
