@@ -43,7 +43,8 @@ from medjury.judging import (
     Speaker,
     claim_cases,
 )
-from medjury.judging._claims.listing import Claim, without_repeats
+from medjury.judging._claims.claim import RecordedClaim
+from medjury.judging._claims.listing import without_repeats
 from medjury.judging._claims.steps import together
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Request, Scripted
 from medjury.store.ratings import Rating
@@ -237,8 +238,10 @@ def test_repeated_claims_count_once_with_the_higher_importance() -> None:
     [("The patient smokes", "The patient smoked"), ("The patient is pregnant", "The patient was pregnant")],
 )
 def test_a_habit_and_a_history_are_two_claims(one: str, other: str) -> None:
-    kept, repeats = without_repeats([Claim(one, 2, "", "n"), Claim(other, 2, "", "n")])
-    assert [each.text for each in kept] == [one, other] and repeats == []
+    kept, repeats = without_repeats(
+        [RecordedClaim(number=1, claim=each, importance=2) for each in (one, other)]
+    )
+    assert [each.claim for each in kept] == [one, other] and repeats == []
 
 
 def test_an_importance_of_thousands_of_digits_is_refused_and_breaks_nothing() -> None:

@@ -12,17 +12,25 @@ from tests.judging.planted_claims import CASES, PlantedCase
 
 from medjury.instruments import Reason, Score, Unscored, load_instrument
 from medjury.judging import ShareRule
-from medjury.judging._claims.share import VERDICTS, ClaimFinding, decide_support, support_share, worst_claim
+from medjury.judging._claims.claim import VERDICTS, RecordedClaim, Verdict
+from medjury.judging._claims.share import decide_support, support_share, worst_claim
 
 EQUAL = {1: 1.0, 2: 1.0, 3: 1.0}
 LOST = Unscored(Reason.UNFOUNDED, "invented")
-YES, NO, SILENT = (ClaimFinding(name, 2) for name in VERDICTS)
-OPEN = ClaimFinding(None, 2, LOST)
+
+
+def claim(verdict: Verdict | None, importance: int = 2) -> RecordedClaim:
+    one = RecordedClaim(number=1, claim="It helps.", importance=importance)
+    return one.judged(verdict, failure=None if verdict else LOST)
+
+
+YES, NO, SILENT = (claim(name) for name in VERDICTS)
+OPEN = claim(None)
 
 
 @pytest.mark.parametrize("planted", CASES, ids=lambda each: each.case.id)
 def test_the_planted_answers_come_out_exactly(planted: PlantedCase) -> None:
-    findings = [ClaimFinding(each.verdict, each.importance) for each in planted.claims]
+    findings = [claim(each.verdict, each.importance) for each in planted.claims]
     assert support_share(findings).share == planted.share
     assert support_share(findings, denominator="all").share == planted.share_of_all
     for decisive, expected in (("veto", planted.vetoed), ("weight", planted.weighed)):
@@ -64,7 +72,7 @@ def test_no_claim_and_no_addressed_claim_are_no_perfect_score() -> None:
 
 
 def test_a_claim_of_no_weight_alone_gives_no_share() -> None:
-    background = ClaimFinding("supported", 1)
+    background = claim("supported", 1)
     outcome = decide_support([background], ShareRule(weights={1: 0.0, 2: 1.0, 3: 1.0}))
     assert isinstance(outcome, Unscored)
 
@@ -88,7 +96,7 @@ def test_too_few_verified_claims_leave_no_decision_even_where_it_is_certain() ->
 
 
 def test_an_unverified_decisive_claim_may_be_the_one_that_vetoes() -> None:
-    findings = [YES] * 19 + [ClaimFinding(None, 3, LOST)]
+    findings = [YES] * 19 + [claim(None, 3)]
     outcome = decide_support(findings, ShareRule(weights=EQUAL))
     assert isinstance(outcome, Unscored)
     assert "a decisive claim among them" in outcome.message
@@ -96,18 +104,18 @@ def test_an_unverified_decisive_claim_may_be_the_one_that_vetoes() -> None:
 
 
 def test_strictly_a_decisive_claim_that_is_not_addressed_decides_too() -> None:
-    findings = [YES] * 8 + [ClaimFinding("not_addressed", 3)]
+    findings = [YES] * 8 + [claim("not_addressed", 3)]
     assert decide_support(findings, ShareRule()).value == 1.0
     assert decide_support(findings, ShareRule(decisive="strict")).value == 0.0
 
 
 def test_a_contradicted_decisive_claim_decides_although_another_is_open() -> None:
-    findings = [YES] * 8 + [ClaimFinding("contradicted", 3), OPEN]
+    findings = [YES] * 8 + [claim("contradicted", 3), OPEN]
     assert decide_support(findings, ShareRule(weights=EQUAL)).value == 0.0
 
 
 FINDINGS = st.lists(
-    st.builds(ClaimFinding, st.sampled_from([*VERDICTS, None]), st.integers(1, 3), st.just(LOST)),
+    st.builds(claim, st.sampled_from([*VERDICTS, None]), st.integers(1, 3)),
     min_size=1,
     max_size=7,
 )
@@ -115,7 +123,7 @@ FINDINGS = st.lists(
 
 @given(FINDINGS, st.sampled_from(["addressed", "all"]), st.sampled_from(["veto", "strict", "weight"]))
 def test_a_decision_holds_whatever_the_unverified_claims_were(
-    findings: list[ClaimFinding], denominator: str, decisive: str
+    findings: list[RecordedClaim], denominator: str, decisive: str
 ) -> None:
     rule = {"denominator": denominator, "decisive": decisive, "minimum_verified": 0.0}
     outcome = decide_support(findings, ShareRule(**rule))
@@ -124,7 +132,7 @@ def test_a_decision_holds_whatever_the_unverified_claims_were(
     for verdicts in product(VERDICTS, repeat=len(open_ones)):
         filled = list(findings)
         for place, verdict in zip(open_ones, verdicts, strict=True):
-            filled[place] = ClaimFinding(verdict, findings[place].importance)
+            filled[place] = claim(verdict, findings[place].importance)
         then = decide_support(filled, ShareRule(**rule))
         results.add(then.value if isinstance(then, Score) else None)
     if isinstance(outcome, Score):
@@ -135,7 +143,7 @@ def test_a_decision_holds_whatever_the_unverified_claims_were(
 
 
 @given(FINDINGS)
-def test_the_share_lies_within_its_bounds(findings: list[ClaimFinding]) -> None:
+def test_the_share_lies_within_its_bounds(findings: list[RecordedClaim]) -> None:
     for denominator in ("addressed", "all"):
         found = support_share(findings, denominator=denominator)
         if found.share is not None:
@@ -147,15 +155,15 @@ def test_the_share_lies_within_its_bounds(findings: list[ClaimFinding]) -> None:
 def test_the_gravest_claim_gives_the_grade() -> None:
     grades = {1: 1, 2: 2, 3: 3}
     assert worst_claim([YES, YES], grades).value == 0.0
-    assert worst_claim([YES, ClaimFinding("not_addressed", 1)], grades).value == 1.0
-    assert worst_claim([NO, ClaimFinding("not_addressed", 3)], grades).value == 3.0
+    assert worst_claim([YES, claim("not_addressed", 1)], grades).value == 1.0
+    assert worst_claim([NO, claim("not_addressed", 3)], grades).value == 3.0
     assert isinstance(worst_claim([], grades), Unscored)
 
 
 def test_an_unverified_claim_leaves_the_grade_only_where_it_is_no_graver() -> None:
     grades = {1: 1, 2: 2, 3: 3}
     assert worst_claim([NO, OPEN], grades).value == 2.0
-    open_grade = worst_claim([ClaimFinding("contradicted", 1), OPEN], grades)
+    open_grade = worst_claim([claim("contradicted", 1), OPEN], grades)
     assert isinstance(open_grade, Unscored)
     assert open_grade.reason is Reason.UNFOUNDED
     assert "1 or more, up to 2" in open_grade.message

@@ -83,7 +83,7 @@ def test_the_best_come_first_and_what_shares_no_word_is_no_hit() -> None:
     index = Index(
         [passage("no fever"), passage("aspirin 75 mg"), passage("aspirin stopped, aspirin allergy")]
     )
-    assert [hit.passage.text for hit in index.search("aspirin", 5)] == [
+    assert [each.text for each, _ in index.search("aspirin", 5)] == [
         "aspirin stopped, aspirin allergy",
         "aspirin 75 mg",
     ]
@@ -93,7 +93,7 @@ def test_the_best_come_first_and_what_shares_no_word_is_no_hit() -> None:
 
 def test_plural_and_singular_find_each_other_and_common_words_find_nothing() -> None:
     index = Index([passage("two seizures"), passage("the patient was well")])
-    assert [hit.passage.text for hit in index.search("a seizure of the patient", 5)] == ["two seizures"]
+    assert [each.text for each, _ in index.search("a seizure of the patient", 5)] == ["two seizures"]
 
 
 def test_embeddings_bring_what_words_do_not() -> None:
@@ -107,4 +107,4 @@ def test_embeddings_bring_what_words_do_not() -> None:
         embed=lambda texts: [meaning[text] for text in texts],
     )
     assert Index(index.passages).search("myocardial infarction", 1) == []
-    assert index.search("myocardial infarction", 1)[0].passage.text == "heart attack in 2010"
+    assert index.search("myocardial infarction", 1)[0][0].text == "heart attack in 2010"

@@ -17,12 +17,12 @@ from ._breaker import Breaker as Breaker
 from ._breaker import HopelessError as HopelessError
 from ._breaker import UnreachableError as UnreachableError
 from ._by_case import ByCase as ByCase
+from ._claims.claim import RecordedClaim as RecordedClaim
 from ._claims.prompts import CLAIM_LABELS as CLAIM_LABELS
 from ._claims.prompts import ClaimLabelName as ClaimLabelName
 from ._claims.rater import Claims as Claims
 from ._claims.records import ClaimsBody as ClaimsBody
 from ._claims.records import ClaimStatistics as ClaimStatistics
-from ._claims.records import RecordedClaim as RecordedClaim
 from ._claims.records import claim_cases as claim_cases
 from ._claims.share import ShareRule as ShareRule
 from ._claims.steps import ClaimReading as ClaimReading

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,6 +10,7 @@ from typing import Literal, Self
 from pydantic import model_validator
 
 from medjury.foundation.errors import MedjuryError
+from medjury.foundation.hashes import json_hash
 from medjury.instruments import Instrument, Outcome, Reason, Score, Unscored
 from medjury.judging._adaptive_rule import AdaptiveRule, Vote
 from medjury.judging._judge import Graded, Judge
@@ -206,14 +205,9 @@ class AdaptiveJury(PlainRater):
     def groups(self) -> tuple[tuple[str, ...], ...]:
         return self.jurors[0].groups
 
-    def settings_hash(self) -> str:
-        stated = [
-            "adaptive",
-            _VERSION,
-            [juror.settings_hash() for juror in self.jurors],
-            self._rule_content(whole=True),
-        ]
-        return hashlib.sha256(json.dumps(stated, sort_keys=True).encode()).hexdigest()
+    def _stated(self) -> Sequence[object]:
+        jurors = [juror.settings_hash() for juror in self.jurors]
+        return ["adaptive", _VERSION, jurors, self._rule_content(whole=True)]
 
     def describe(self) -> Mapping[str, object]:
         jurors = [
@@ -335,7 +329,7 @@ class AdaptiveJury(PlainRater):
         rule = self.rule
         widths: object = None if rule.widths is None else rule.widths.content()
         if widths is not None and not whole:
-            widths = hashlib.sha256(json.dumps(widths, sort_keys=True).encode()).hexdigest()
+            widths = json_hash(widths)
         return {
             "signal": "disagreement" if rule.widths is None else "conformal width",
             "tolerance": rule.tolerance,

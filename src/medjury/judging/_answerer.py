@@ -6,11 +6,11 @@ itself is the record beside that row. What becomes of it (a mark, a jury's grade
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
+from medjury.foundation.hashes import json_hash
 from medjury.instruments import Dimension, Input, Instrument, NotApplicable, Outcome, Reason, Unscored
 from medjury.intake.cases import Case
 from medjury.judging._asking import Speaker, Unusable, ask, no_answer
@@ -43,17 +43,19 @@ class Answerer(PlainRater):
 
     speaker: Speaker
     own_limit: bool = False
-    instrument: Instrument = field(init=False, repr=False, compare=False)
-    _settings_hash: str = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        settings = {
+    @property
+    def instrument(self) -> Instrument:
+        return _INSTRUMENT
+
+    @cached_property
+    def _settings_hash(self) -> str:
+        stated = {
             "version": ANSWERING_VERSION,
             "speaker": self.speaker.settings(),
             "own_limit": self.own_limit,
         }
-        object.__setattr__(self, "instrument", _INSTRUMENT)
-        object.__setattr__(self, "_settings_hash", hashlib.sha256(json.dumps(settings).encode()).hexdigest())
+        return json_hash(stated, sort_keys=False)
 
     @property
     def name(self) -> str:
@@ -62,9 +64,6 @@ class Answerer(PlainRater):
     @property
     def models(self) -> Sequence[ChatModel]:
         return (self.speaker.model,)
-
-    def settings_hash(self) -> str:
-        return self._settings_hash
 
     def describe(self) -> Mapping[str, object]:
         return {

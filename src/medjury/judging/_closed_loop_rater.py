@@ -7,11 +7,10 @@ show it: it is another model, it sees the case and the text alone, and its score
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Instrument, Outcome, Reason, Unscored, closed_object
@@ -119,7 +118,6 @@ class ClosedLoop(PlainRater):
     rounds: int = 3
     same_model: bool = False
     suffix: str = "+loop"
-    _gate: DraftGate = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.rounds < 1:
@@ -141,7 +139,11 @@ class ClosedLoop(PlainRater):
                 "would only confirm itself: name another model for `loop_judge` (and `writer`), or say "
                 "`same_model: true` and the report will say so too"
             )
-        object.__setattr__(self, "_gate", DraftGate(self.loop_judge, self.passing))
+        _ = self._gate  # which refuses what it cannot be made of
+
+    @cached_property
+    def _gate(self) -> DraftGate:
+        return DraftGate(self.loop_judge, self.passing)
 
     @property
     def separate(self) -> bool:
@@ -167,9 +169,8 @@ class ClosedLoop(PlainRater):
         """What the jury must know: this rater rates texts of its own, under names with this ending."""
         return self.suffix
 
-    def settings_hash(self) -> str:
-        """The hash of everything but name and case that determines an answer."""
-        settings = {
+    def _stated(self) -> Mapping[str, object]:
+        return {
             "strategy": "closed_loop",
             "versions": [_VERSION, WRITER_VERSION],
             "final": self.final.settings_hash(),
@@ -179,7 +180,6 @@ class ClosedLoop(PlainRater):
             "rounds": self.rounds,
             "suffix": self.suffix,
         }
-        return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
 
     def describe(self) -> Mapping[str, object]:
         return {

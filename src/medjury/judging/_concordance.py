@@ -6,10 +6,9 @@ the answers exchanged and called answer 1 and answer 2; it counts where both tim
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 from pydantic import Field
@@ -103,12 +102,14 @@ class Concordance(PlainRater):
     explain: Explain = True
     examples: Sequence[Example] | None = None
     drawn: DrawnExamples | None = None
-    _judge: Judge = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         _check(self.instrument)
+
+    @cached_property
+    def _judge(self) -> Judge:
         asked = tuple(each for each in self.instrument.dimensions if each.name != PREFERENCE)
-        judge = Judge(
+        return Judge(
             self.speaker.model,
             replace(self.instrument, dimensions=asked, composites=()),
             temperature=self.speaker.temperature,
@@ -120,7 +121,6 @@ class Concordance(PlainRater):
             drawn=self.drawn,
             prompt=PROMPT_VERSION if self.speaker.token else FIRST_VERSION,
         )
-        object.__setattr__(self, "_judge", judge)
 
     @property
     def name(self) -> str:
@@ -134,12 +134,11 @@ class Concordance(PlainRater):
     def _compares(self) -> bool:
         return PREFERENCE in self.groups[0]
 
-    def settings_hash(self) -> str:
-        """The hash of everything but name and case that determines an answer."""
+    def _stated(self) -> Mapping[str, object]:
         settings: dict[str, object] = {"strategy": "concordance", "judge": self._judge.settings_hash()}
         if self._compares:
             settings |= {"version": _VERSION, "opening": self._opening()}
-        return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+        return settings
 
     def describe(self) -> Mapping[str, object]:
         settings = {**self._judge.describe(), "strategy": "concordance"}

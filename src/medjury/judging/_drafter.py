@@ -7,13 +7,13 @@ a draft that was written is not written again.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from medjury.foundation.errors import MedjuryError
+from medjury.foundation.hashes import json_hash
 from medjury.instruments import (
     Dimension,
     Input,
@@ -104,10 +104,6 @@ class Drafter(PlainRater):
     system: str
     rules: DraftingRules = _RULES
     truncation: Truncation | None = None
-    instrument: Instrument = field(init=False, repr=False, compare=False)
-    _schema: Mapping[str, Any] = field(init=False, repr=False, compare=False)
-    _opening: Message = field(init=False, repr=False, compare=False)
-    _settings_hash: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         model = self.speaker.model
@@ -122,20 +118,31 @@ class Drafter(PlainRater):
                 f"context: a draft is not written from a text {self.truncation.what!r} that could be shortened; "
                 f"one of {', '.join(shown)} can be"
             )
-        opening = Message("system", _instructions(self.rules))
-        settings = {
+
+    @cached_property
+    def _settings_hash(self) -> str:
+        stated = {
             "version": DRAFTING_VERSION,
             "speaker": self.speaker.settings(),
             "system": self.system,
             "rules": asdict(self.rules) | {"selection": self.rules.selection.settings()},
-            "opening": opening.content,
-            "window": model.context_window,
+            "opening": self._opening.content,
+            "window": self.speaker.model.context_window,
             "truncation": None if self.truncation is None else [FITTING_VERSION, self.truncation.settings()],
         }
-        object.__setattr__(self, "instrument", _instrument(self.rules))
-        object.__setattr__(self, "_schema", draft_schema(self.rules.sections))
-        object.__setattr__(self, "_opening", opening)
-        object.__setattr__(self, "_settings_hash", hashlib.sha256(json.dumps(settings).encode()).hexdigest())
+        return json_hash(stated, sort_keys=False)
+
+    @cached_property
+    def instrument(self) -> Instrument:
+        return _instrument(self.rules)
+
+    @cached_property
+    def _schema(self) -> Mapping[str, Any]:
+        return draft_schema(self.rules.sections)
+
+    @cached_property
+    def _opening(self) -> Message:
+        return Message("system", _instructions(self.rules))
 
     @property
     def name(self) -> str:
@@ -149,9 +156,6 @@ class Drafter(PlainRater):
     @property
     def models(self) -> Sequence[ChatModel]:
         return (self.speaker.model,)
-
-    def settings_hash(self) -> str:
-        return self._settings_hash
 
     def describe(self) -> Mapping[str, object]:
         rules = asdict(self.rules)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
+from medjury.foundation.hashes import json_hash
 from medjury.instruments import Explain, Instrument, Reason, Unscored
 from medjury.intake.cases import Case
 from medjury.judging._families import chance, kin_of, nearly_the_same, record_sketch
@@ -98,34 +98,42 @@ class DrawnExamples:
     draw: Draw = "random"
     seed: int = 0
     dimension: str | None = None
-    _pool: tuple[WorkedExample, ...] = field(init=False, repr=False, compare=False)
-    _marks: frozenset[str] = field(init=False, repr=False, compare=False)
-    _usual: tuple[WorkedExample, ...] = field(init=False, repr=False, compare=False)
-    _index: WordIndex | None = field(init=False, repr=False, compare=False)
-    _levels: tuple[float, ...] = field(init=False, repr=False, compare=False)
-    _fingerprint: str = field(init=False, repr=False, compare=False)
-    _worked: dict[tuple[object, ...], tuple[Message, Message]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.draw not in DRAWS:
             raise MedjuryError(f"draw: {nearest(self.draw, DRAWS)}")
         self._check_dimension()
+        self._check_size()
+
+    @cached_property
+    def _pool(self) -> Sequence[WorkedExample]:
+        """The examples in the order of chance; to be spread over levels only those that have one."""
         pool = sorted(self.split.examples, key=lambda each: chance(self.seed, each.item, each.system))
-        levels: list[float] = []
-        if self.draw == "stratified":
-            graded = [(each, level_of(self.instrument, each.scores, self.dimension)) for each in pool]
-            pool = [each for each, level in graded if level is not None]
-            levels = [level for _, level in graded if level is not None]
-        self._check_size(pool)
-        stated = [_VERSION, self.split.fingerprint(), self.shots, self.draw, self.seed, self.dimension]
-        index = WordIndex([each.question for each in pool]) if self.draw == "nearest" else None
-        object.__setattr__(self, "_pool", tuple(pool))
-        object.__setattr__(self, "_worked", {})
-        object.__setattr__(self, "_marks", frozenset(mark for each in pool for mark in each.kin))
-        object.__setattr__(self, "_index", index)
-        object.__setattr__(self, "_levels", tuple(levels))
-        object.__setattr__(self, "_usual", () if index is not None else self._among(range(len(pool))))
-        object.__setattr__(self, "_fingerprint", hashlib.sha256(json.dumps(stated).encode()).hexdigest())
+        return pool if self.draw != "stratified" else [each for each in pool if self._level(each) is not None]
+
+    @cached_property
+    def _levels(self) -> Sequence[float]:
+        return [level for each in self._pool if (level := self._level(each)) is not None]
+
+    def _level(self, example: WorkedExample) -> float | None:
+        return level_of(self.instrument, example.scores, self.dimension)
+
+    @cached_property
+    def _marks(self) -> frozenset[str]:
+        return frozenset(mark for each in self._pool for mark in each.kin)
+
+    @cached_property
+    def _usual(self) -> tuple[WorkedExample, ...]:
+        """What is shown to a case that knows none of them; nothing where each case has its own."""
+        return () if self._index is not None else self._among(range(len(self._pool)))
+
+    @cached_property
+    def _index(self) -> WordIndex | None:
+        return WordIndex([each.question for each in self._pool]) if self.draw == "nearest" else None
+
+    @cached_property
+    def _worked(self) -> dict[tuple[object, ...], tuple[Message, Message]]:
+        return {}
 
     def for_case(self, case: Case) -> tuple[WorkedExample, ...] | Unscored:
         """The examples this case is judged with, or why it cannot have them."""
@@ -168,6 +176,11 @@ class DrawnExamples:
     def fingerprint(self) -> str:
         """SHA-256 of all that decides which examples a case is shown, and of what they say."""
         return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        stated = [_VERSION, self.split.fingerprint(), self.shots, self.draw, self.seed, self.dimension]
+        return json_hash(stated)
 
     def described(self) -> dict[str, object]:
         """What a judge says of them in the manifest: how they were drawn and from what, no clinical text. The
@@ -232,8 +245,9 @@ class DrawnExamples:
                 f"{instrument.name} has no dimension {self.dimension!r}; {nearest(self.dimension, known)}"
             )
 
-    def _check_size(self, pool: Sequence[WorkedExample]) -> None:
+    def _check_size(self) -> None:
         """A training case is judged too, and it may see nobody of its own family."""
+        pool = self._pool
         if self.shots < 1:
             raise MedjuryError(f"shots is {self.shots}; it is 1 or more")
         bearers: dict[str, set[int]] = {}

@@ -8,13 +8,12 @@ questions have changed.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from medjury.foundation.errors import MedjuryError
+from medjury.foundation.hashes import json_hash
 from medjury.instruments import Reason
 from medjury.intake.cases import Case
 from medjury.judging._around import Around, GateAround
@@ -60,9 +59,7 @@ class Fitted(Around):
             "truncation": None if truncation is None else [FITTING_VERSION, truncation.settings()],
         }
         bound = truncation is not None or stated
-        self._settings_hash = (
-            hashlib.sha256(json.dumps(settings).encode()).hexdigest() if bound else rater.settings_hash()
-        )
+        self._settings_hash = json_hash(settings, sort_keys=False) if bound else rater.settings_hash()
 
     @property
     def truncation(self) -> Truncation | None:

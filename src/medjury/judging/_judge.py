@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import (
@@ -56,6 +56,7 @@ from medjury.models import (
 # What an answer takes, for a plan: measured roughly on English explanations of one or two sentences.
 _TOKENS_PER_EXPLANATION = 45
 _TOKENS_PER_SCORE = 12
+Prompts = Mapping[tuple[str, ...], Prompt]  # by the dimensions that are asked together
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,62 +94,64 @@ class Judge(PlainRater):
     prompt: str | None = None
     translated: bool = False
     own: OwnPrompt | None = None
-    _layout: str = field(init=False, repr=False, compare=False)
-    _prompts: Mapping[tuple[str, ...], Prompt] = field(init=False, repr=False, compare=False)
-    _others: Mapping[str, Mapping[tuple[str, ...], Prompt]] = field(init=False, repr=False, compare=False)
-    _schemas: Mapping[tuple[str, ...], Mapping[str, object]] = field(init=False, repr=False, compare=False)
-    _settings_hash: str = field(init=False, repr=False, compare=False)
-    _speaker: Speaker = field(init=False, repr=False, compare=False)
     _last: list[tuple[Case, tuple[Beginning, ...]]] = field(
         init=False, repr=False, compare=False, default_factory=list
     )
 
     def __post_init__(self) -> None:
-        groups = groups_of(self.instrument, self.per_dimension)
-        version = self._version(len(groups))
-        languages = sorted(self.instrument.translations) if self.translated else []
-        prompts, *others = (
-            {
-                group: Prompt.build(
-                    instrument, group, explain=self.explain, examples=self.examples, version=version
-                )
-                for group in groups
-            }
-            for instrument in (self.instrument, *map(self.instrument.in_language, languages))
-        )
-        object.__setattr__(self, "_others", dict(zip(languages, others, strict=True)))
-        schemas: dict[tuple[str, ...], Mapping[str, object]] = {
-            group: output_schema(self.instrument, group, explain=self.explain) for group in groups
-        }
-        if self.own is not None:
-            self._check_own(self.own)
-            schemas = {group: self.own.schema(self.instrument) for group in groups}
-        object.__setattr__(self, "_prompts", prompts)
-        object.__setattr__(self, "_schemas", schemas)
-        object.__setattr__(self, "_layout", version)
-        object.__setattr__(self, "_settings_hash", self._hash_settings(prompts))
-        token = version not in BEFORE_TOKENS and self.own is None
-        speaker = Speaker(self.model, self.temperature, self.seed, self.max_tokens, self.reasks, token)
-        object.__setattr__(self, "_speaker", speaker)
-
-    def _version(self, questions: int) -> str:
-        examples = bool(self.examples) or self.drawn is not None
-        if self.prompt is None:
-            return WITH_TOKENS[questions > 1 and not examples]
-        if self.prompt not in PROMPT_VERSIONS:
+        if self.prompt is not None and self.prompt not in PROMPT_VERSIONS:
             raise MedjuryError(
                 f"there is no prompt {self.prompt!r}; there are {' and '.join(PROMPT_VERSIONS)}"
             )
-        if self.prompt in RECORD_FIRST and examples:
+        if self.prompt in RECORD_FIRST and self._has_examples:
             raise MedjuryError(
                 f"prompt {self.prompt} puts the record first and shows no worked examples; take `prompt: "
                 f"{self.prompt}` out, or the examples"
             )
-        return self.prompt
+        if self.own is not None:
+            self._check_own(self.own)
+
+    @property
+    def _has_examples(self) -> bool:
+        return bool(self.examples) or self.drawn is not None
+
+    @cached_property
+    def _layout(self) -> str:
+        several = len(groups_of(self.instrument, self.per_dimension)) > 1
+        return self.prompt or WITH_TOKENS[several and not self._has_examples]
+
+    @cached_property
+    def _prompts(self) -> Prompts:
+        return self._prompts_by(self.instrument)
+
+    @cached_property
+    def _others(self) -> Mapping[str, Prompts]:
+        """The prompts in other languages."""
+        languages = sorted(self.instrument.translations) if self.translated else []
+        return {each: self._prompts_by(self.instrument.in_language(each)) for each in languages}
+
+    def _prompts_by(self, instrument: Instrument) -> Prompts:
+        return {
+            group: Prompt.build(
+                instrument, group, explain=self.explain, examples=self.examples, version=self._layout
+            )
+            for group in groups_of(instrument, self.per_dimension)
+        }
+
+    @cached_property
+    def _schemas(self) -> Mapping[tuple[str, ...], Mapping[str, object]]:
+        if self.own is not None:
+            return dict.fromkeys(self._prompts, self.own.schema(self.instrument))
+        return {group: output_schema(self.instrument, group, explain=self.explain) for group in self._prompts}
+
+    @cached_property
+    def speaker(self) -> Speaker:
+        token = self._layout not in BEFORE_TOKENS and self.own is None
+        return Speaker(self.model, self.temperature, self.seed, self.max_tokens, self.reasks, token)
 
     def _check_own(self, own: OwnPrompt) -> None:
         without = {
-            "per_dimension": self.per_dimension, "examples": bool(self.examples) or self.drawn is not None,
+            "per_dimension": self.per_dimension, "examples": self._has_examples,
             "translated": self.translated,
         }  # fmt: skip
         for name, is_there in without.items():
@@ -156,11 +159,10 @@ class Judge(PlainRater):
                 raise MedjuryError(f"a prompt of your own is asked as it stands, once; take `{name}` out")
         own.check(self.instrument)
 
-    def _hash_settings(self, prompts: Mapping[tuple[str, ...], Prompt]) -> str:
-        """Hash of everything but the case that determines an answer."""
-        words = [[m.role, m.content] for p in prompts.values() for m in p.opening]
+    def _stated(self) -> Mapping[str, object]:
+        words = [[m.role, m.content] for p in self._prompts.values() for m in p.opening]
         if self._layout in RECORD_FIRST:
-            words += [["user", p.closing] for p in prompts.values()]
+            words += [["user", p.closing] for p in self._prompts.values()]
         settings: dict[str, object] = {
             "model": dict(self.model.identity),
             "instrument": self.instrument.fingerprint(),
@@ -181,15 +183,11 @@ class Judge(PlainRater):
                 language: [[[m.role, m.content] for m in p.opening] + [[p.closing]] for p in made.values()]
                 for language, made in self._others.items()
             }
-        return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
+        return settings
 
     @property
     def name(self) -> str:
         return self.model.name
-
-    @property
-    def speaker(self) -> Speaker:
-        return self._speaker
 
     @property
     def models(self) -> Sequence[ChatModel]:
@@ -199,10 +197,6 @@ class Judge(PlainRater):
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """The dimensions asked together: one call each for every case and repeat."""
         return tuple(self._prompts)
-
-    def settings_hash(self) -> str:
-        """The hash of everything but name and case that determines an answer."""
-        return self._settings_hash
 
     def describe(self) -> Mapping[str, object]:
         settings: dict[str, object] = {
@@ -259,7 +253,7 @@ class Judge(PlainRater):
             return shown
         return self._prompts_for(unit.case)[unit.dimensions].messages(unit.case, shown, measured=measured)
 
-    def _prompts_for(self, case: Case) -> Mapping[tuple[str, ...], Prompt]:
+    def _prompts_for(self, case: Case) -> Prompts:
         """In the language that the case states: what a detector finds may not change a question behind its key."""
         return self._others.get(stated_language(case), self._prompts) if self._others else self._prompts
 

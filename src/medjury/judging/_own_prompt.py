@@ -6,8 +6,6 @@ token behind the question: a text that asks for a grade is held off by nothing b
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +14,7 @@ from typing import Any
 
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
+from medjury.foundation.hashes import json_hash
 from medjury.instruments import Instrument, Reason, Unscored, closed_object, output_schema, same_key
 from medjury.intake.cases import Case, clean_text
 from medjury.judging._prompt import shows_images
@@ -38,8 +37,7 @@ class OwnPrompt:
     words: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)
 
     def fingerprint(self) -> str:
-        stated = [self.wording, self.reply, self.words]
-        return hashlib.sha256(json.dumps(stated, sort_keys=True).encode()).hexdigest()
+        return json_hash([self.wording, self.reply, self.words])
 
     def check(self, instrument: Instrument) -> None:
         """Refuse a prompt that leaves an input or a dimension out, or a reply that nobody asked for."""

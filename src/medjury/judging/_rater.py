@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
+from medjury.foundation.hashes import json_hash
 from medjury.instruments import Instrument, Unscored
 from medjury.intake.cases import Case
 from medjury.judging._asking import Sample, Speaker
@@ -125,6 +127,17 @@ class Rater(Protocol):
 class PlainRater:
     """What a rater is that asks about all dimensions at once, writes no texts, shortens no records and shares no
     beginnings: a base for others."""
+
+    def settings_hash(self) -> str:
+        return self._settings_hash
+
+    @cached_property
+    def _settings_hash(self) -> str:
+        return json_hash(self._stated())
+
+    def _stated(self) -> object:
+        """Everything but its name and the case that determines an answer, as JSON values."""
+        raise NotImplementedError
 
     def units(self: Rater, case: Case, repeat: int) -> list[Unit]:
         return make_units(self, case, repeat)

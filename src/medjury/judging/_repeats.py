@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -91,9 +89,8 @@ class Repeats(PlainRater):
     def groups(self) -> tuple[tuple[str, ...], ...]:
         return self.judge.groups
 
-    def settings_hash(self) -> str:
-        stated = ["repeats", _VERSION, self.judge.settings_hash(), self.n, self.rule, self.quorum]
-        return hashlib.sha256(json.dumps(stated).encode()).hexdigest()
+    def _stated(self) -> Sequence[object]:
+        return ["repeats", _VERSION, self.judge.settings_hash(), self.n, self.rule, self.quorum]
 
     def describe(self) -> Mapping[str, object]:
         own = {"strategy": "repeats", "n": self.n, "rule": self.rule, "quorum": self.quorum}

@@ -10,7 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from medjury.judging._clinical_words import tokens
 
@@ -36,14 +36,6 @@ class Passage:
     start: int
     end: int
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A passage that was found and how well it fits, by BM25 or, with embeddings, by both rankings joined."""
-
-    passage: Passage
-    score: float
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -77,7 +69,6 @@ def passages(source: str, text: str, *, size: int = 4, overlap: int = 1) -> list
     return made
 
 
-@dataclass(frozen=True)
 class Index:
     """Passages that can be searched. `embed` adds a ranking by meaning to the ranking by words.
 
@@ -86,23 +77,15 @@ class Index:
     which unlike the older idf is never negative.
     """
 
-    passages: Sequence[Passage]
-    embed: Embed | None = None
-    k1: float = 1.5
-    b: float = 0.75
-    _counts: Sequence[Counter[str]] = field(init=False, repr=False, compare=False)
-    _idf: dict[str, float] = field(init=False, repr=False, compare=False)
-    _vectors: Sequence[Sequence[float]] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        counts = [Counter(_terms(each.text)) for each in self.passages]
-        holding = Counter(term for each in counts for term in each)
-        size = len(counts)
-        idf = {term: math.log(1 + (size - n + 0.5) / (n + 0.5)) for term, n in holding.items()}
-        vectors = self.embed([each.text for each in self.passages]) if self.embed and self.passages else ()
-        object.__setattr__(self, "_counts", counts)
-        object.__setattr__(self, "_idf", idf)
-        object.__setattr__(self, "_vectors", vectors)
+    def __init__(
+        self, passages: Sequence[Passage], embed: Embed | None = None, *, k1: float = 1.5, b: float = 0.75
+    ) -> None:
+        self.passages, self.embed, self.k1, self.b = passages, embed, k1, b
+        self._counts = [Counter(_terms(each.text)) for each in passages]
+        holding = Counter(term for each in self._counts for term in each)
+        size = len(passages)
+        self._idf = {term: math.log(1 + (size - n + 0.5) / (n + 0.5)) for term, n in holding.items()}
+        self._vectors = embed([each.text for each in passages]) if embed and passages else ()
 
     def scores(self, query: str) -> list[float]:
         """The BM25 score of every passage.
@@ -126,15 +109,14 @@ class Index:
             )
         return found
 
-    def search(self, query: str, most: int) -> list[Hit]:
-        """The best passages, best first; equals in the order of the record. By words alone, a passage that
-        shares none with the query is no hit."""
+    def search(self, query: str, most: int) -> list[tuple[Passage, float]]:
+        """The best passages and how well they fit, by BM25 or, with embeddings, by both rankings joined; the best
+        first, equals in the order of the record. By words alone, a passage that shares none with the query is no
+        hit."""
         by_words = self.scores(query)
         if self.embed is None or not self.passages:
-            order = sorted(range(len(by_words)), key=lambda place: (-by_words[place], place))
-            return [Hit(self.passages[place], by_words[place]) for place in order if by_words[place] > 0][
-                :most
-            ]
+            order = _best(by_words, range(len(by_words)))
+            return [(self.passages[place], by_words[place]) for place in order if by_words[place] > 0][:most]
         [wanted] = self.embed([query])
         by_meaning = [_cosine(wanted, vector) for vector in self._vectors]
         joined = [0.0] * len(self.passages)
@@ -145,7 +127,7 @@ class Index:
             for rank, place in enumerate(_best(ranking, ranked), start=1):
                 joined[place] += 1 / (_FUSION + rank)
         order = _best(joined, range(len(joined)))
-        return [Hit(self.passages[place], joined[place]) for place in order[:most]]
+        return [(self.passages[place], joined[place]) for place in order[:most]]
 
 
 def _best(scores: Sequence[float], places: Iterable[int]) -> list[int]:

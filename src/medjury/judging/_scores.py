@@ -103,21 +103,10 @@ class ScoresJudge(PlainRater):
     def models(self) -> Sequence[ChatModel]:
         return ()
 
-    def settings_hash(self) -> str:
-        return self._settings_hash
-
-    @cached_property
-    def _settings_hash(self) -> str:
+    def _stated(self) -> Sequence[object]:
         """Other scores are another judge: whatever the file is called, and wherever it lies."""
-        stated = [
-            SCORES,
-            self.file.hash,
-            self.file.reading,
-            self.rater,
-            self.repeat,
-            self.instrument.fingerprint(),
-        ]
-        return hashlib.sha256(json.dumps(stated).encode()).hexdigest()
+        file = self.file
+        return [SCORES, file.hash, file.reading, self.rater, self.repeat, self.instrument.fingerprint()]
 
     def describe(self) -> Mapping[str, object]:
         model: dict[str, Any] = {"name": self.name, "kind": SCORES, "file": self.file.path.name}

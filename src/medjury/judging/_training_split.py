@@ -6,8 +6,6 @@ counted in a validation.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -15,6 +13,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from medjury.foundation.errors import MedjuryError
+from medjury.foundation.hashes import json_hash
 from medjury.instruments import (
     Dimension,
     Instrument,
@@ -161,7 +160,7 @@ class TrainingSplit:
                 for each in self.examples
             ],
         ]  # fmt: skip
-        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+        return json_hash(content)
 
 
 def split_training(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any
 
 from medjury.instruments import Reason
 from medjury.intake.cases import clean_text
 from medjury.judging._asking import Unusable
+from medjury.judging._claims.claim import RecordedClaim, recorded_place
 from medjury.judging._clinical_words import Token, content, tokens
-from medjury.judging._quotations import Place, Source, locate
+from medjury.judging._quotations import Source, locate
 from medjury.judging._retrieval import sentences
 
 # More than this from one piece of text is a model that does not stop.
@@ -19,21 +19,9 @@ MOST_CLAIMS = 200
 _FEW_WORDS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """One thing a text says, understandable alone. `quote` is where the model says it is; `place` is where
-    we found it, None where those words are not in the text: the claim is kept, and counted as unlocated."""
-
-    text: str
-    importance: int
-    quote: str
-    source: str
-    place: Place | None = None
-
-
 def read_claims(
     value: Any, source: Source, importances: Collection[int], most: int | None = None
-) -> list[Claim]:
+) -> list[RecordedClaim]:
     """The claims of an answer, each with its place in the text; `Unusable` says what is wrong with it."""
     entries = value.get("claims") if isinstance(value, Mapping) else None
     if not isinstance(entries, list):
@@ -49,7 +37,7 @@ def says_something(text: str) -> bool:
     return len(found) >= _FEW_WORDS or any(token.kind == "number" for token in found)
 
 
-def some(claims: list[Claim], text: str) -> list[Claim]:
+def some(claims: list[RecordedClaim], text: str) -> list[RecordedClaim]:
     """The claims; `Unusable` where there is none of a text that says something: silence is no finding."""
     if not claims and says_something(text):
         problem = (
@@ -59,25 +47,27 @@ def some(claims: list[Claim], text: str) -> list[Claim]:
     return claims
 
 
-def without_repeats(claims: Iterable[Claim]) -> tuple[list[Claim], list[tuple[Claim, int]]]:
+def without_repeats(
+    claims: Iterable[RecordedClaim],
+) -> tuple[list[RecordedClaim], list[tuple[RecordedClaim, int]]]:
     """The claims, each once, and the repetitions with the place of the claim they repeat.
 
     A claim is a repetition where it has the same words in the same order, apart from case, punctuation, slight
     words and the plural; "smokes" and "smoked" are two claims. A looser rule would merge claims that differ in
     one word, which may be the drug. The claim that stays takes the higher importance of the two.
     """
-    kept: list[Claim] = []
-    repeats: list[tuple[Claim, int]] = []
+    kept: list[RecordedClaim] = []
+    repeats: list[tuple[RecordedClaim, int]] = []
     places: dict[tuple[str, ...], int] = {}
     for claim in claims:
-        key = tuple(_stem(token) for token in content(tokens(claim.text)))
+        key = tuple(_stem(token) for token in content(tokens(claim.claim)))
         place = places.setdefault(key, len(kept))
         if place == len(kept):
             kept.append(claim)
             continue
         repeats.append((claim, place))
         if claim.importance > kept[place].importance:
-            kept[place] = replace(kept[place], importance=claim.importance)
+            kept[place] = kept[place].replaced(importance=claim.importance)
     return kept, repeats
 
 
@@ -99,7 +89,7 @@ def numbers_of(text: str) -> list[str]:
     return [token.text for token in tokens(text) if token.kind == "number"]
 
 
-def _read(entry: Any, number: int, source: Source, importances: Collection[int]) -> Claim:
+def _read(entry: Any, number: int, source: Source, importances: Collection[int]) -> RecordedClaim:
     if not isinstance(entry, Mapping):
         raise Unusable(f"claim {number} is not an object")
     text, quote, importance = entry.get("claim"), entry.get("quote", ""), entry.get("importance")
@@ -111,7 +101,15 @@ def _read(entry: Any, number: int, source: Source, importances: Collection[int])
     if not isinstance(importance, int) or isinstance(importance, bool) or importance not in importances:
         grades = ", ".join(str(each) for each in sorted(importances))
         raise Unusable(f'the "importance" of claim {number} must be one of {grades}')
-    return Claim(clean_text(text).strip(), importance, clean_text(quote), source.id, locate(quote, source))
+    place = locate(quote, source)
+    return RecordedClaim(
+        number=number,
+        claim=clean_text(text).strip(),
+        importance=importance,
+        quote=clean_text(quote),
+        source=source.id,
+        place=None if place is None else recorded_place(place),
+    )
 
 
 def whole_number(value: Any) -> Any:
@@ -127,6 +125,6 @@ def _stem(token: Token) -> str:
     return word[:-1] if plural and word.endswith("s") and not word.endswith("ss") else word
 
 
-def strays(claim: Claim, numbers: Collection[str]) -> list[str]:
+def strays(claim: RecordedClaim, numbers: Collection[str]) -> list[str]:
     """Numbers in the claim that are not among those of its text: the model that listed it brought them in."""
-    return [number for number in numbers_of(claim.text) if number not in numbers]
+    return [number for number in numbers_of(claim.claim) if number not in numbers]

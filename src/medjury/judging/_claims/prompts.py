@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from medjury.instruments import Instrument, closed_object
-from medjury.judging._claims.listing import Claim
-from medjury.judging._claims.share import VERDICTS, Verdict
+from medjury.judging._claims.claim import VERDICTS, RecordedClaim, Verdict
 from medjury.judging._prompt import text_block
 from medjury.judging._quotations import Source
 from medjury.models import Message
@@ -179,7 +178,7 @@ def verifying_messages(
     system: str,
     question: str,
     shown: Sequence[Source],
-    claims: Mapping[int, Claim],
+    claims: Sequence[RecordedClaim],
     examples: Sequence[Message] = (),
 ) -> tuple[Message, ...]:
     """Ask for the verdicts on numbered claims. What repeats from claim to claim comes first."""
@@ -187,8 +186,8 @@ def verifying_messages(
     parts += [text_block("reference", _headed(source)) for source in shown]
     if question:
         parts.append(f"Clinical question, for understanding only:\n{text_block('question', question)}")
-    parts += [f"Claim {number}:\n{text_block('claim', claim.text)}" for number, claim in claims.items()]
-    asked = ", ".join(str(number) for number in claims)
+    parts += [f"Claim {each.number}:\n{text_block('claim', each.claim)}" for each in claims]
+    asked = ", ".join(str(each.number) for each in claims)
     parts.append(f"Give the verdict on claim {asked}. Answer with the JSON object and nothing else.")
     return Message("system", system), *examples, Message("user", "\n\n".join(parts))
 

@@ -7,8 +7,6 @@ the check of every quotation and the rules for what could not be verified are ou
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -25,7 +23,8 @@ from medjury.instruments import (
     load_instrument,
 )
 from medjury.intake.cases import Case, Note
-from medjury.judging._asking import Sample, Speaker, Tried, draw_anew
+from medjury.judging._asking import Asked, Sample, Speaker, draw_anew
+from medjury.judging._claims.claim import RecordedClaim
 from medjury.judging._claims.expected import expected_of
 from medjury.judging._claims.prompts import (
     CLAIMS_PROMPT_VERSION,
@@ -35,13 +34,7 @@ from medjury.judging._claims.prompts import (
     verifying_system,
 )
 from medjury.judging._claims.records import record_of
-from medjury.judging._claims.share import (
-    ClaimFinding,
-    ShareRule,
-    decide_support,
-    support_share,
-    worst_claim,
-)
+from medjury.judging._claims.share import ShareRule, decide_support, support_share, worst_claim
 from medjury.judging._claims.steps import (
     ClaimReading,
     Listed,
@@ -50,7 +43,6 @@ from medjury.judging._claims.steps import (
     question_of,
     verify_claims,
 )
-from medjury.judging._claims.verifying import Checked
 from medjury.judging._claims.worked import WorkedClaims
 from medjury.judging._quotations import Source
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit
@@ -73,13 +65,6 @@ GRADES: Mapping[Measure, Mapping[int, int]] = {
     "unsupported": {1: 1, 2: 2, 3: 3},
     "omitted": {1: 0, 2: 1, 3: 2},
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Rating(Tried):
-    """One attempt at a whole unit."""
-
-    rated: Rated = field(kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -105,10 +90,8 @@ class Claims(PlainRater):
     rubric: Instrument = field(default_factory=lambda: load_instrument("claims"))
     labels: Labels = OURS
     examples: Sequence[WorkedClaims] = ()
-    _settings_hash: str = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        self._check()
+    def _stated(self) -> Mapping[str, object]:
         settings = {
             **self._settings(),
             "instrument": self.instrument.fingerprint(),
@@ -122,10 +105,9 @@ class Claims(PlainRater):
         }
         if self.examples:
             settings["examples"] = [asdict(each) for each in self.examples]
-        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
-        object.__setattr__(self, "_settings_hash", digest)
+        return settings
 
-    def _check(self) -> None:
+    def __post_init__(self) -> None:
         names = [dimension.name for dimension in self.instrument.dimensions]
         unknown = [name for name in self.measures if name not in names]
         if unknown and self.measures != MEASURES:
@@ -167,9 +149,6 @@ class Claims(PlainRater):
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """Only what it can rate: other dimensions of the instrument have no rating of this rater."""
         return tuple((each.name,) for each in self.instrument.dimensions if each.name in self.measures)
-
-    def settings_hash(self) -> str:
-        return self._settings_hash
 
     def describe(self) -> Mapping[str, object]:
         rated = {name for (name,) in self.groups}
@@ -232,14 +211,17 @@ class Claims(PlainRater):
         if isinstance(texts, Unscored):
             return Rated(rows_of(unit, {dimension: texts}, None))
 
-        async def attempt(sample: Sample) -> _Rating:
+        async def attempt(sample: Sample) -> Asked[Rated]:
             return await self._rate(unit, texts, sample, gate)
 
-        return (await draw_anew(unit.sample, attempt)).rated
+        rated = (await draw_anew(unit.sample, attempt)).value
+        assert rated is not None
+        return rated
 
     async def _rate(
         self, unit: Unit, texts: tuple[list[Source], list[Source], str], sample: Sample, gate: Gate
-    ) -> _Rating:
+    ) -> Asked[Rated]:
+        """One attempt at a whole unit: its value is there also where it failed."""
         [dimension] = unit.dimensions
         taken_apart, held_against, against = texts
         measure = self.measures[dimension]
@@ -247,24 +229,24 @@ class Claims(PlainRater):
         listed = await list_claims(
             self._steps, taken_apart, case=unit.case, gate=gate, least=least, sample=sample
         )
-        answers: list[Answer] = list(listed.answers)
-        verified = None
+        claims: list[RecordedClaim] = []
+        verifying: list[Answer] = []
+        failed = False
         if listed.claims:
-            verified = await verify_claims(
+            claims, verifying, failed = await verify_claims(
                 self._steps, listed.claims, held_against, case=unit.case, gate=gate, sample=sample
             )
-            answers += verified.answers
-        checked = verified.checked if verified else ()
-        findings = [each.finding for each in checked]
+        answers = [*listed.answers, *verifying]
         is_share = measure == "support" and listed.failure is None
-        found = support_share(findings, denominator=self.rule.denominator, weights=self.rule.weights)
-        outcome = self._outcome(dimension, measure, listed, checked, findings)
+        found = support_share(claims, denominator=self.rule.denominator, weights=self.rule.weights)
+        outcome = self._outcome(dimension, measure, listed, claims)
         record = record_of(
             dimension=dimension,
             measure=measure,
             against=against,
             listed=listed,
-            verified=verified,
+            claims=claims,
+            verifying=verifying,
             found=found if is_share else None,
             threshold=self.rule.threshold if is_share else None,
             weights=self.rule.weights,
@@ -272,20 +254,15 @@ class Claims(PlainRater):
         )
         rated = Rated(rows_of(unit, {dimension: outcome}, answers), record)
         if not isinstance(outcome, Unscored):
-            return _Rating(None, answers, rated=rated)
+            return Asked(None, answers, value=rated)
         # A step that failed was drawn anew by itself. Where none did there is nothing to verify, or nothing to
         # verify it with, and only another list can help.
-        sound = listed.failure is None and (verified is None or not verified.failed)
+        sound = listed.failure is None and not failed
         in_vain = sound and all(answer.from_cache for answer in answers)
-        return _Rating(outcome, answers, 1, in_vain, rated=rated)
+        return Asked(outcome, answers, 1, in_vain, value=rated)
 
     def _outcome(
-        self,
-        dimension: str,
-        measure: Measure,
-        listed: Listed,
-        checked: Sequence[Checked],
-        findings: Sequence[ClaimFinding],
+        self, dimension: str, measure: Measure, listed: Listed, claims: Sequence[RecordedClaim]
     ) -> Outcome:
         if listed.failure is not None:
             return listed.failure
@@ -299,17 +276,17 @@ class Claims(PlainRater):
                 return NotApplicable(nothing)
             return Unscored(Reason.MISSING, nothing)
         # A fault that may pass leaves the whole unit open, so that the next run goes on with it.
-        for number, finding in enumerate(findings, start=1):
-            failure = finding.failure
+        for each in claims:
+            failure = each.unverified
             if failure is not None and failure.reason in TRANSIENT:
                 return Unscored(
-                    failure.reason, f"verifying claim {number} of {len(findings)}: {failure.message}"
+                    failure.reason, f"verifying claim {each.number} of {len(claims)}: {failure.message}"
                 )
         if measure == "support":
-            outcome = decide_support(findings, self.rule)
+            outcome = decide_support(claims, self.rule)
         else:
-            outcome = worst_claim(findings, GRADES[measure])
-        return with_claims(outcome, checked, listed if measure == "omitted" else None)
+            outcome = worst_claim(claims, GRADES[measure])
+        return with_claims(outcome, claims, listed if measure == "omitted" else None)
 
     def _texts(self, unit: Unit) -> tuple[list[Source], list[Source], str] | Unscored:
         """What is taken apart, what it is held against, and the latter's name."""
@@ -347,12 +324,12 @@ def sources_of(case: Case, name: str) -> list[Source]:
     return found
 
 
-def with_claims(outcome: Outcome, checked: Sequence[Checked], record: Listed | None) -> Outcome:
+def with_claims(outcome: Outcome, claims: Sequence[RecordedClaim], record: Listed | None) -> Outcome:
     """The explanation with the gravest claims that count against the text, so that a reader sees why, and with the
     parts of a record that gave nothing to look for."""
-    against = [each for each in checked if each.verdict in ("contradicted", "not_addressed")]
-    against.sort(key=lambda each: (-each.claim.importance, each.verdict != "contradicted"))
-    lines = [f"{(each.verdict or '').replace('_', ' ')}: {each.claim.text}" for each in against[:3]]
+    against = [each for each in claims if each.verdict in ("contradicted", "not_addressed")]
+    against.sort(key=lambda each: (-each.importance, each.verdict != "contradicted"))
+    lines = [f"{(each.verdict or '').replace('_', ' ')}: {each.claim}" for each in against[:3]]
     if record is not None and record.silent:
         lines.append(f"no fact was listed from {record.silent} of {record.parts} parts of the record")
     if isinstance(outcome, Unscored) or not lines:

@@ -10,26 +10,11 @@ from typing import Any, Literal
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Outcome
 from medjury.intake.cases import Case, ChatMessage, Note
-from medjury.judging._claims.listing import Claim
-from medjury.judging._claims.share import VERDICTS, Support, Verdict
-from medjury.judging._claims.steps import Listed, Verified
-from medjury.judging._claims.verifying import (
-    Checked,
-    RecordedEvidence,
-    RecordedPlace,
-    RefusedEvidence,
-    recorded_place,
-)
-from medjury.judging._retrieval import Hit
+from medjury.judging._claims.claim import VERDICTS, RecordedClaim
+from medjury.judging._claims.share import Support
+from medjury.judging._claims.steps import Listed
 from medjury.models import Answer
 from medjury.store.runs import Body, Record, RecordedFailure, RecordedOutcome, RunPart
-
-
-class SeenPassage(RunPart):
-    source: str
-    start: int
-    end: int
-    score: float = 0.0
 
 
 class SlightClaim(RunPart):
@@ -39,33 +24,6 @@ class SlightClaim(RunPart):
     importance: int
     source: str = ""
     repeats: int | None = None
-
-
-class RecordedClaim(RunPart):
-    """One claim. No verdict: it was not verified, and `failure` says why. `told` says that refused evidence
-    was handed back; `seen` are the passages that were shown, "whole" where the whole text was."""
-
-    number: int
-    claim: str
-    importance: int
-    weight: float = 1.0
-    quote: str = ""
-    source: str = ""
-    place: RecordedPlace | None = None
-    stray_numbers: tuple[str, ...] = ()
-    verdict: Verdict | None = None
-    explanation: str = ""
-    evidence: tuple[RecordedEvidence, ...] = ()
-    invented: tuple[RefusedEvidence, ...] = ()
-    told: bool = False
-    first_verdict: Verdict | None = None
-    failure: RecordedFailure | None = None
-    seen: Literal["whole"] | tuple[SeenPassage, ...] = "whole"
-
-    @property
-    def unfounded(self) -> bool:
-        """Whether it could show no evidence, not even when it was asked again."""
-        return self.failure is not None and self.failure.reason == "unfounded"
 
 
 class ClaimStep(RunPart):
@@ -108,61 +66,38 @@ def record_of(
     measure: str,
     against: str,
     listed: Listed,
-    verified: Verified | None,
+    claims: Sequence[RecordedClaim],
+    verifying: Sequence[Answer],
     found: Support | None,
     threshold: float | None,
     weights: Mapping[int, float],
     outcome: Outcome,
 ) -> ClaimsBody:
-    """`found` and `threshold` belong to a share; a grade has none. Without `verified` the listing failed, or
-    there was nothing to verify."""
-    claims = tuple(
-        RecordedClaim(
-            number=place + 1,
-            claim=claim.text,
-            importance=claim.importance,
-            weight=weights[claim.importance],
-            quote=claim.quote,
-            source=claim.source,
-            place=None if claim.place is None else recorded_place(claim.place),
-            stray_numbers=tuple(listed.strays.get(place, ())),
-            **({} if verified is None else _verdict(verified.checked[place], verified.seen[place])),
-        )
-        for place, claim in enumerate(listed.claims)
-    )
-    verdicts = ClaimStep(step="verify", claims=len(claims) if verified else 0, failure=None,
-                         **_spent(verified.answers if verified else ()))  # fmt: skip
-    failure = RecordedFailure.of(listed.failure)
+    """`claims` with what came of them, none where the listing failed; `verifying` took these answers. `found` and
+    `threshold` belong to a share; a grade has none."""
+    share, low, high = (None,) * 3 if found is None else (found.share, found.low, found.high)
     return ClaimsBody(
         dimension=dimension,
         measure=measure,
         against=against,
-        claims=claims,
+        claims=tuple(each.replaced(weight=weights[each.importance]) for each in claims),
         repeats=tuple(_slight(claim, repeats=place + 1) for claim, place in listed.repeats),
         set_aside=tuple(_slight(claim) for claim in listed.set_aside),
-        share=None if found is None or found.share is None else float(found.share),
-        share_low=None if found is None or found.low is None else float(found.low),
-        share_high=None if found is None or found.high is None else float(found.high),
+        share=None if share is None else float(share),
+        share_low=None if low is None else float(low),
+        share_high=None if high is None else float(high),
         threshold=threshold,
         outcome=RecordedOutcome.of(outcome),
         steps=(
-            ClaimStep(step="list", parts=listed.parts, failure=failure, **_spent(listed.answers)),
-            verdicts,
+            ClaimStep(
+                step="list",
+                parts=listed.parts,
+                failure=RecordedFailure.of(listed.failure),
+                **_spent(listed.answers),
+            ),
+            ClaimStep(step="verify", claims=len(claims), failure=None, **_spent(verifying)),
         ),
     )
-
-
-def _verdict(checked: Checked, seen: Sequence[Hit] | None) -> dict[str, Any]:
-    return {
-        "verdict": checked.verdict,
-        "explanation": checked.explanation,
-        "evidence": checked.evidence,
-        "invented": checked.invented,
-        "told": checked.asked_again,
-        "first_verdict": checked.first_verdict,
-        "failure": RecordedFailure.of(checked.failure),
-        "seen": _seen(seen),
-    }
 
 
 def _spent(answers: Sequence[Answer]) -> dict[str, Any]:
@@ -171,19 +106,8 @@ def _spent(answers: Sequence[Answer]) -> dict[str, Any]:
     return {"calls": len(answers), "cost": sum(known) if len(known) == len(worth) else None}
 
 
-def _seen(hits: Sequence[Hit] | None) -> Literal["whole"] | tuple[SeenPassage, ...]:
-    if hits is None:
-        return "whole"
-    return tuple(
-        SeenPassage(
-            source=hit.passage.source, start=hit.passage.start, end=hit.passage.end, score=round(hit.score, 4)
-        )
-        for hit in hits
-    )
-
-
-def _slight(claim: Claim, **repeats: int) -> SlightClaim:
-    return SlightClaim(claim=claim.text, importance=claim.importance, source=claim.source, **repeats)
+def _slight(claim: RecordedClaim, **repeats: int) -> SlightClaim:
+    return SlightClaim(claim=claim.claim, importance=claim.importance, source=claim.source, **repeats)
 
 
 UNVERIFIED = "unverified"

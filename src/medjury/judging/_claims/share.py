@@ -10,9 +10,8 @@ from fractions import Fraction
 from typing import Literal
 
 from medjury.instruments import Outcome, Reason, Score, Unscored
+from medjury.judging._claims.claim import VERDICTS, RecordedClaim, Verdict
 
-Verdict = Literal["supported", "contradicted", "not_addressed"]
-VERDICTS: tuple[Verdict, ...] = ("supported", "contradicted", "not_addressed")
 Denominator = Literal["addressed", "all"]
 Decisive = Literal["veto", "strict", "weight"]
 # The verdicts on a decisive claim that decide whatever the share.
@@ -37,15 +36,6 @@ class ShareRule:
 
 
 @dataclass(frozen=True, slots=True)
-class ClaimFinding:
-    """What became of one claim. A claim without a verdict was not verified, and says why."""
-
-    verdict: Verdict | None
-    importance: int
-    failure: Unscored | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Support:
     """The supported share of the claims' weight; `low` and `high` count every unverified claim as contradicted
     and as supported. None where no claim counts: a share of nothing is not 1."""
@@ -57,7 +47,7 @@ class Support:
 
 
 def support_share(
-    findings: Sequence[ClaimFinding],
+    findings: Sequence[RecordedClaim],
     *,
     denominator: Denominator = "addressed",
     weights: Mapping[int, float] = WEIGHTS,
@@ -66,7 +56,8 @@ def support_share(
 
     `addressed` counts the claims that the reference supports or contradicts; `all` counts every verified claim.
 
-    >>> found = [ClaimFinding("supported", 3), ClaimFinding("contradicted", 1), ClaimFinding("not_addressed", 2)]
+    >>> graded = {"supported": 3, "contradicted": 1, "not_addressed": 2}
+    >>> found = [RecordedClaim(number=1, claim="", importance=n, verdict=each) for each, n in graded.items()]
     >>> support_share(found).share, support_share(found, denominator="all").share
     (Fraction(4, 5), Fraction(4, 7))
     """
@@ -88,13 +79,14 @@ def support_share(
     )
 
 
-def decide_support(findings: Sequence[ClaimFinding], rule: ShareRule) -> Outcome:
+def decide_support(findings: Sequence[RecordedClaim], rule: ShareRule) -> Outcome:
     """1 where the share reaches the threshold, else 0. With `veto` a contradicted decisive claim makes it 0
     whatever the share, with `strict` also one that is not addressed. Claims that could not be verified leave a
     decision only where it would be the same whatever they were, and where `minimum_verified` of the claims were
     verified.
 
-    >>> found = [ClaimFinding("supported", 1)] * 9 + [ClaimFinding("contradicted", 3)]
+    >>> claim = RecordedClaim(number=1, claim="It helps.", importance=1, verdict="supported")
+    >>> found = [claim] * 9 + [claim.replaced(importance=3, verdict="contradicted")]
     >>> decide_support(found, ShareRule(weights={1: 1, 3: 1})).value
     0.0
     """
@@ -125,13 +117,14 @@ def decide_support(findings: Sequence[ClaimFinding], rule: ShareRule) -> Outcome
     return Score(float(best), f"{summary}; {'at least' if best else 'below'} {rule.threshold:g}")
 
 
-def worst_claim(findings: Sequence[ClaimFinding], grades: Mapping[int, int]) -> Outcome:
+def worst_claim(findings: Sequence[RecordedClaim], grades: Mapping[int, int]) -> Outcome:
     """The highest grade of a claim that is not supported, 0 where all are: one decisive claim decides.
 
     `grades` maps importance to the grade of a claim that is not supported. An unverified claim leaves a grade
     only where it could not change it.
 
-    >>> worst_claim([ClaimFinding("supported", 3), ClaimFinding("not_addressed", 2)], {1: 1, 2: 2, 3: 3}).value
+    >>> claim = RecordedClaim(number=1, claim="It helps.", importance=2, verdict="not_addressed")
+    >>> worst_claim([claim], {1: 1, 2: 2, 3: 3}).value
     2.0
     """
     if not findings:
@@ -148,10 +141,10 @@ def worst_claim(findings: Sequence[ClaimFinding], grades: Mapping[int, int]) -> 
     return Score(float(low), summary)
 
 
-def reason_of(findings: Iterable[ClaimFinding]) -> Reason:
+def reason_of(findings: Iterable[RecordedClaim]) -> Reason:
     """Why claims were not verified: the commonest reason, the first of equals."""
     reasons = Counter(each.failure.reason for each in findings if each.failure is not None)
-    return reasons.most_common(1)[0][0] if reasons else Reason.MISSING
+    return Reason(reasons.most_common(1)[0][0]) if reasons else Reason.MISSING
 
 
 def _summary(found: Support, denominator: Denominator) -> str:

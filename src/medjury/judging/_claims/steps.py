@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from medjury.instruments import Instrument, Reason, Unscored
 from medjury.intake.cases import Case
-from medjury.judging._asking import Sample, Speaker, ask_for
+from medjury.judging._asking import Asked, Sample, Speaker, ask_for
+from medjury.judging._claims.claim import RecordedClaim, SeenPassage
 from medjury.judging._claims.listing import (
-    Claim,
     numbers_of,
     pieces,
     read_claims,
@@ -28,10 +28,10 @@ from medjury.judging._claims.prompts import (
     verifying_messages,
     verifying_system,
 )
-from medjury.judging._claims.verifying import Checked, Verdicts, verify
+from medjury.judging._claims.verifying import Verified, verify
 from medjury.judging._claims.worked import WorkedClaims
 from medjury.judging._quotations import CLOSENESS, Source
-from medjury.judging._retrieval import Embed, Hit, Index, passages
+from medjury.judging._retrieval import Embed, Index, passages
 from medjury.models import Answer, Gate, Message
 
 # How much of what comes before a piece is shown with it, so that the piece can be understood.
@@ -60,28 +60,15 @@ class ClaimReading:
 @dataclass(frozen=True)
 class Listed:
     """The claims of some texts. `repeats` name the place of the claim they repeat; `set_aside` are facts of too
-    little importance to look for; `failure` is why there is no list. `strays` are numbers in a claim that are
-    nowhere in its text, by the claim's place."""
+    little importance to look for; `failure` is why there is no list."""
 
-    claims: Sequence[Claim] = ()
-    repeats: Sequence[tuple[Claim, int]] = ()
-    set_aside: Sequence[Claim] = ()
-    strays: dict[int, list[str]] = field(default_factory=dict)
+    claims: Sequence[RecordedClaim] = ()
+    repeats: Sequence[tuple[RecordedClaim, int]] = ()
+    set_aside: Sequence[RecordedClaim] = ()
     failure: Unscored | None = None
     answers: Sequence[Answer] = ()
     parts: int = 0
     silent: int = 0  # parts of which nothing was listed
-
-
-@dataclass(frozen=True)
-class Verified:
-    """Every claim with its verdict or why it has none, and the passages it saw (None: the whole text). `failed`
-    says that a claim was asked about and has no verdict."""
-
-    checked: Sequence[Checked]
-    seen: Sequence[Sequence[Hit] | None]
-    answers: Sequence[Answer]
-    failed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +102,14 @@ async def list_claims(
     schema = listing_schema(grades, reading.claims)
     parts = [(source, place) for source in sources for place in pieces(source.text, reading.piece)]
 
-    async def one(source: Source, start: int, end: int) -> tuple[list[Claim], Unscored | None, list[Answer]]:
-        def read(value: Any) -> list[Claim]:
+    async def one(source: Source, start: int, end: int) -> Asked[list[RecordedClaim]]:
+        def read(value: Any) -> list[RecordedClaim]:
             claims = read_claims(value, source, grades, reading.claims)
             # Of a record only what matters is listed, and a part of it may hold nothing that does.
             return claims if least is not None else some(claims, source.text[start:end])
 
         before = source.text[max(0, start - BEFORE) : start]
-        asked = await ask_for(
+        return await ask_for(
             gate,
             steps.lister,
             listing_messages(system, question, before, source.text[start:end], examples),
@@ -131,13 +118,12 @@ async def list_claims(
             sample,
             ["list", case.fingerprint(), source.id, start, end, least],
         )
-        return asked.value or [], asked.failure, list(asked.answers)
 
     done = await together([one(source, *place) for source, place in parts])
-    answers = [answer for _, _, given in done for answer in given]
-    failed = [(number, each) for number, (_, each, _) in enumerate(done, start=1) if each is not None]
-    if failed:
-        number, failure = failed[0]
+    answers = [answer for each in done for answer in each.answers]
+    for number, asked in enumerate(done, start=1):
+        if (failure := asked.failure) is None:
+            continue
         where = f"part {number} of {len(parts)}: " if len(parts) > 1 else ""
         what = failure.message
         if failure.reason is Reason.TRUNCATED:
@@ -145,49 +131,48 @@ async def list_claims(
             what = f"the list was cut off at {most} tokens; raise list_tokens, or set most_claims"
         failed_listing = Unscored(failure.reason, f"listing the claims, {where}{what}")
         return Listed(failure=failed_listing, answers=answers, parts=len(parts))
-    found = [claim for claims, _, _ in done for claim in claims]
+    found = [claim for each in done for claim in each.value or ()]
     if least is not None and not found and any(says_something(source.text) for source in sources):
         words = sum(len(source.text.split()) for source in sources)
         nothing = f"no fact of importance {least} or more was listed from a record of {words} words"
         return Listed(failure=Unscored(Reason.MISSING, nothing), answers=answers, parts=len(parts))
-    silent = sum(not claims for claims, _, _ in done)
+    silent = sum(not each.value for each in done)
     kept, repeats = without_repeats(each for each in found if least is None or each.importance >= least)
     aside = [each for each in found if least is not None and each.importance < least]
     numbers = {source.id: set(numbers_of(source.text)) | set(numbers_of(question)) for source in sources}
-    strange = {place: odd for place, each in enumerate(kept) if (odd := strays(each, numbers[each.source]))}
-    return Listed(kept, repeats, aside, strange, None, answers, len(parts), silent)
+    claims = [
+        each.replaced(number=number, stray_numbers=tuple(strays(each, numbers[each.source])))
+        for number, each in enumerate(kept, start=1)
+    ]
+    return Listed(claims, repeats, aside, None, answers, len(parts), silent)
 
 
 async def verify_claims(
     steps: Steps,
-    claims: Sequence[Claim],
+    claims: Sequence[RecordedClaim],
     sources: Sequence[Source],
     *,
     case: Case,
     gate: Gate,
     sample: Sample,
-) -> Verified:
-    """`batch` claims to a call; a long record is searched for each claim."""
+) -> tuple[list[RecordedClaim], list[Answer], bool]:
+    """Every claim with its verdict or why it has none; what that took; and whether one was asked about in vain.
+    `batch` claims go to a call; a long record is searched for each claim."""
     batch, question, examples = steps.batch, question_of(case), steps.verifying_examples()
     system = verifying_system(steps.rubric, steps.labels)
-    hits = await _search(claims, sources, steps.reading)
-    checked: dict[int, Checked] = {}
-    askable: list[int] = []
-    for place, found in enumerate(hits):
-        if found == []:
-            nothing = Unscored(Reason.MISSING, "no passage of the record shares a word with the claim")
-            checked[place] = Checked(claims[place], None, failure=nothing)
+    claims = await _seen(claims, sources, steps.reading)
+    checked: dict[int, RecordedClaim] = {}
+    askable: list[RecordedClaim] = []
+    for each in claims:
+        if each.seen:
+            askable.append(each)
         else:
-            askable.append(place)
-    batches = [askable[start : start + batch] for start in range(0, len(askable), batch)]
+            nothing = Unscored(Reason.MISSING, "no passage of the record shares a word with the claim")
+            checked[each.number] = each.judged(None, failure=nothing)
 
-    async def one(places: Sequence[int]) -> Verdicts:
-        shown = (
-            sources
-            if hits[places[0]] is None
-            else _shown([hit for place in places for hit in hits[place] or ()], sources)
-        )
-        asked = {place + 1: claims[place] for place in places}
+    async def one(asked: Sequence[RecordedClaim]) -> Verified:
+        seen = [passage for each in asked if each.seen != "whole" for passage in each.seen]
+        shown = _shown(seen, sources) if seen else sources
         return await verify(
             asked,
             shown,
@@ -200,12 +185,12 @@ async def verify_claims(
             labels=steps.labels,
         )
 
-    done = await together([one(places) for places in batches])
-    for verdicts in done:
-        checked |= {number - 1: each for number, each in verdicts.checked.items()}
-    answers = [answer for verdicts in done for answer in verdicts.answers]
-    failed = any(verdicts.failure is not None for verdicts in done)
-    return Verified([checked[place] for place in range(len(claims))], hits, answers, failed)
+    done = await together([one(askable[start : start + batch]) for start in range(0, len(askable), batch)])
+    for verified in done:
+        checked |= verified.value or {}
+    answers = [answer for verified in done for answer in verified.answers]
+    failed = any(verified.failure is not None for verified in done)
+    return [checked[each.number] for each in claims], answers, failed
 
 
 def question_of(case: Case) -> str:
@@ -217,35 +202,40 @@ def needs_search(sources: Sequence[Source], reading: ClaimReading) -> bool:
     return sum(len(source.text) for source in sources) > reading.whole
 
 
-async def _search(
-    claims: Sequence[Claim], sources: Sequence[Source], reading: ClaimReading
-) -> Sequence[list[Hit] | None]:
-    """The best passages for every claim; None where the texts are short enough to be shown whole."""
+async def _seen(
+    claims: Sequence[RecordedClaim], sources: Sequence[Source], reading: ClaimReading
+) -> list[RecordedClaim]:
+    """Every claim with the passages that fit it best, or "whole" where the texts are short enough for that."""
     if not needs_search(sources, reading):
-        return [None] * len(claims)
+        return [claim.replaced(seen="whole") for claim in claims]
     found = [
         passage
         for source in sources
         for passage in passages(source.id, source.text, size=reading.sentences, overlap=reading.overlap)
     ]
 
-    def search() -> Sequence[list[Hit] | None]:
+    def search() -> list[RecordedClaim]:
         index = Index(found, reading.embed)
-        return [index.search(claim.text, reading.most) for claim in claims]
+        return [
+            claim.replaced(
+                seen=tuple(
+                    SeenPassage(source=each.source, start=each.start, end=each.end, score=round(score, 4))
+                    for each, score in index.search(claim.claim, reading.most)
+                )
+            )
+            for claim in claims
+        ]
 
     # What embeds may be slow: the other calls in flight must not wait for it.
     return search() if reading.embed is None else await asyncio.to_thread(search)
 
 
-def _shown(hits: Sequence[Hit], sources: Sequence[Source]) -> list[Source]:
+def _shown(seen: Sequence[SeenPassage], sources: Sequence[Source]) -> list[Source]:
     """The passages that a call shows, in the order of the record; those that overlap or touch become one."""
     shown: list[Source] = []
     for source in sources:
-        spans = sorted(
-            {(hit.passage.start, hit.passage.end) for hit in hits if hit.passage.source == source.id}
-        )
         merged: list[tuple[int, int]] = []
-        for start, end in spans:
+        for start, end in sorted({(each.start, each.end) for each in seen if each.source == source.id}):
             if merged and not source.text[merged[-1][1] : start].strip():
                 merged[-1] = merged[-1][0], max(end, merged[-1][1])
             else:

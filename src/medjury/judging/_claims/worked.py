@@ -6,9 +6,8 @@ import json
 from dataclasses import dataclass
 
 from medjury.foundation.errors import MedjuryError
-from medjury.judging._claims.listing import Claim
+from medjury.judging._claims.claim import VERDICTS, RecordedClaim, Verdict
 from medjury.judging._claims.prompts import Labels, listing_messages, verifying_messages
-from medjury.judging._claims.share import VERDICTS, Verdict
 from medjury.judging._quotations import Source
 from medjury.models import Message
 
@@ -61,10 +60,10 @@ class WorkedClaims:
 
     def verifying(self, labels: Labels) -> tuple[Message, Message]:
         """The question of the second step and its right answer, in the words that are asked for."""
-        claims = {
-            number: Claim(each.claim, each.importance, each.quote, "example")
+        claims = [
+            RecordedClaim(number=number, claim=each.claim, importance=each.importance)
             for number, each in enumerate(self.claims, start=1)
-        }
+        ]
         rows = [
             {
                 "number": number,

@@ -7,10 +7,9 @@ averaging. The orchestrator, the words and the rules for what goes wrong are our
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Example, Instrument, Unscored
@@ -63,20 +62,22 @@ class Deliberation(PlainRater):
     per_dimension: bool = False
     examples: Sequence[Example] = ()
     drawn: DrawnExamples | None = None
-    _prompts: Mapping[tuple[str, ...], Prompt] = field(init=False, repr=False, compare=False)
-    _settings_hash: str = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        self._check()
-        prompts = {
+    @cached_property
+    def _prompts(self) -> Mapping[tuple[str, ...], Prompt]:
+        return {
             group: Prompt.build(self.instrument, group, explain=True, examples=self.examples)
             for group in groups_of(self.instrument, self.per_dimension)
         }
-        object.__setattr__(self, "_prompts", prompts)
+
+    def _stated(self) -> Mapping[str, object]:
         settings = {
             **self._settings(),
             "instrument": self.instrument.fingerprint(),
-            "prompt": [FIRST_VERSION, [[m.role, m.content] for p in prompts.values() for m in p.opening]],
+            "prompt": [
+                FIRST_VERSION,
+                [[m.role, m.content] for p in self._prompts.values() for m in p.opening],
+            ],
             "orchestrator": self.orchestrator.settings(),
             "agents": [
                 [each.persona.name, each.persona.text, each.speaker.settings()] for each in self.agents
@@ -84,10 +85,9 @@ class Deliberation(PlainRater):
         }
         if self.drawn is not None:
             settings["drawn"] = self.drawn.fingerprint()
-        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()
-        object.__setattr__(self, "_settings_hash", digest)
+        return settings
 
-    def _check(self) -> None:
+    def __post_init__(self) -> None:
         names = [agent.persona.name.casefold().replace("-", "_") for agent in self.agents]
         if len(names) < 2:
             raise MedjuryError("a deliberation needs at least two agents; give it two or more personas")
@@ -114,9 +114,6 @@ class Deliberation(PlainRater):
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """The dimensions that are deliberated together."""
         return tuple(self._prompts)
-
-    def settings_hash(self) -> str:
-        return self._settings_hash
 
     def describe(self) -> Mapping[str, object]:
         settings: dict[str, object] = {} if self.drawn is None else dict(self.drawn.described())
