@@ -29,7 +29,7 @@ def add_judges_arguments(parser: argparse.ArgumentParser) -> None:
         ("--fetch", "HOST", "fetch missing files from this host"),
     ):
         add(name, action="append", default=[], metavar=metavar, help=f"{words}; may be repeated")
-    add_draws(parser, of="2000, fewer for large tables, and 0")
+    add_draws(parser, usual=("2,000, fewer for large tables", "0"))
     add_json(parser)
 
 

@@ -66,7 +66,7 @@ def _add_board_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add = parser.add_argument
     add("--leave-out-decided", action="store_true", help="leave out items on which a trivial answer is right")
-    add_draws(parser, resamples=2000, seed=0, of="2000 and 0")
+    add_draws(parser, resamples=2000, seed=0, usual=("2,000", "0"))
     add_json(parser)
     add("--csv", action="store_true", help="print the standings as CSV")
 

@@ -28,7 +28,7 @@ def complete_options(parser: argparse.ArgumentParser) -> None:
 
 # Switches that several commands have, each with what it does.
 _FLAGS = {
-    "--allow-unvalidated": "also with a jury that failed its gate",
+    "--allow-unvalidated": "use a jury that failed its gate; results are marked",
     "--dry-run": "check everything and print calls, tokens, price",
     "--keep-going": "continue even if the first answers cannot be used, or a model is unavailable",
     "--no-preflight": "do not ask each model one short question before the first case",
@@ -48,15 +48,12 @@ def add_draws(
     *,
     resamples: int | None = None,
     seed: int | None = None,
-    of: str = "default: the run's, else 2,000 and 0",
+    usual: tuple[str, str] = ("default: the run's, else 2,000", "default: the run's, else 0"),
 ) -> None:
-    """How intervals are drawn; `of` says what holds where nobody states it."""
-    parser.add_argument(
-        "--resamples", type=int, default=resamples, metavar="N", help=f"bootstrap resamples ({of})"
-    )
-    parser.add_argument(
-        "--seed", type=int, default=seed, metavar="N", help=f"seed of all that is drawn ({of})"
-    )
+    """How intervals are drawn; `usual` states what holds where nobody gives a number."""
+    add = parser.add_argument
+    add("--resamples", type=int, default=resamples, metavar="N", help=f"bootstrap resamples ({usual[0]})")
+    add("--seed", type=int, default=seed, metavar="N", help=f"seed of resamples and folds ({usual[1]})")
 
 
 def add_signers(

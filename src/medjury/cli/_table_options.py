@@ -46,7 +46,7 @@ def add_table_options(parser: argparse.ArgumentParser, *, name: str = "ratings",
         "--grades",
         metavar="G,G2...",
         type=numbers,
-        help="every grade, where they are not whole numbers in a row",
+        help="every grade, where they are not consecutive whole numbers",
     )
     add("--instrument", metavar="NAME", help="a built-in instrument or your .yaml file: scales, composites")
     add("--mapping", metavar="FILE", help="how a file with other columns is read (.yaml)")

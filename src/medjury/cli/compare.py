@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
     add("--all", action="store_true", help="print everything that differs, and every number")
     add("--confidence", type=float, default=0.95, help="of the intervals (0.95)")
-    add_draws(parser, of="default: as in RUN_A")
+    add_draws(parser, usual=("default: those of RUN_A", "default: that of RUN_A"))
 
 
 def run(options: argparse.Namespace) -> int:

@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--allow-download", action="store_true", help="let learned metrics fetch models that are not here")
     add("--label", metavar="COL", help="column with clinicians' labels: meta-evaluation of the metrics")
     add("--call", metavar="COL", help="with --label: column with the call, resampled as a whole")
-    add_draws(parser, resamples=2000, seed=0, of="with --label: 2000 and 0")
+    add_draws(parser, resamples=2000, seed=0, usual=("with --label; 2,000", "with --label; 0"))
     add("--figure", metavar="FILE.svg", help="with --label: write the figure of enrichment")
     add("--out", metavar="FILE", required=True, help="where to write: .csv, .jsonl or .parquet")
     add_json(parser)
@@ -132,7 +132,7 @@ def add_impact_arguments(parser: argparse.ArgumentParser) -> None:
     add("--label", metavar="COL", help="column with clinicians' labels (0, 1, 2)")
     add("--call", metavar="COL", help="with --label: column with the call, the unit of cross-validation")
     add("--fit", metavar="FILE.json", help="with --label: learn a model from the labels and write it here")
-    add_draws(parser, resamples=2000, seed=0, of="with --label: 2000 and 0")
+    add_draws(parser, resamples=2000, seed=0, usual=("with --label; 2,000", "with --label; 0"))
     add("--out", metavar="FILE", required=True, help="where to write: .csv, .jsonl or .parquet")
     add_json(parser)
 

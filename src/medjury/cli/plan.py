@@ -133,7 +133,12 @@ def _add_gate(parser: argparse.ArgumentParser) -> None:
     add("--agreement", metavar="K", type=float, help="kappa of the jury with a clinician (0.7)")
     add("--among", metavar="K", type=float, help="kappa of clinicians with one another (0.7)")
     add("--offset", metavar="G", type=float, help="grades by which the jury is kinder on average (0)")
-    add("--dangerous", metavar="P", type=float, help="share of cases that clinicians call dangerous")
+    add(
+        "--dangerous",
+        metavar="P",
+        type=float,
+        help="share of cases that clinicians call dangerous (by the shares)",
+    )
     add("--errors", metavar="P", type=float, help="share of those that the jury scores far too kindly (0)")
     add("--coverage", metavar="P", type=float, help="share of answers that the jury scores (0.99)")
     add("--power", metavar="P", type=float, default=0.8, help="the wanted chance (0.8)")

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what a clinician's hour costs, for the cost table")  # fmt: skip
     add("--minutes-per-case", type=float, metavar="MINUTES", dest="clinician_minutes_per_case",
         help="a clinician's time per case, where not measured")  # fmt: skip
-    add_draws(parser)
+    add_draws(parser, usual=("default: the run's", "default: the run's"))
     add_flags(parser, "--quiet")
     add_json(parser)
 
