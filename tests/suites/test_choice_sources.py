@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from medjury.suites import Item, Loaded, load_benchmark, load_items
 
 
 def read(name: str, path: Path, **options: object) -> Loaded:
-    return load_items(replace(load_benchmark(name), options=options), path)
+    return load_items(load_benchmark(name).model_copy(update={"options": options}), path)
 
 
 def lines(file: Path, *rows: Mapping[str, object]) -> Path:

@@ -58,8 +58,8 @@ def test_the_page_names_the_public_ones_that_can_be_fetched_and_those_that_canno
         .partition(" It has no address for ")
     )
     assert absent.endswith("nor for any of those beside the 35.")
-    assert not [each.name for each in library(extras=True) if each.addresses and each not in MEDHELM]
-    public = {each.title: bool(each.addresses) for each in MEDHELM if each.access == "public"}
+    assert not [each.name for each in library(extras=True) if each.fetched and each not in MEDHELM]
+    public = {each.title: bool(each.fetched) for each in MEDHELM if each.access == "public"}
     named = {
         title: [re.search(rf"\b{title}(?=[ ,:.])", part) is not None for part in (brought, absent)]
         for title in public

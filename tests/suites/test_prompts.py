@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from medjury.foundation.errors import MedjuryError
 from medjury.suites import Item, load_benchmark, prompt_of
 
-BENCHMARK = replace(load_benchmark("pubmedqa"), prompt="From {abstract} say: {question}")
+BENCHMARK = load_benchmark("pubmedqa").model_copy(update={"prompt": "From {abstract} say: {question}"})
 
 
 def test_braces_inside_an_input_mean_nothing() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import openpyxl
@@ -54,7 +53,7 @@ def test_numbers_that_do_not_tell_where_they_count_from_are_refused(tmp_path: Pa
     for golds, choices in (((1, 2), ("a", "b", "c")), ((0, 3), ("a", "b", "c")), ((1, 4), ("4", "5", "6"))):
         with pytest.raises(MedjuryError, match="first_answer: 0"):
             rows_of(tmp_path, OWN, *golds, choices=choices)
-    from_one = replace(OWN, options={**OWN.options, "first_answer": 1})
+    from_one = OWN.model_copy(update={"options": {**OWN.options, "first_answer": 1}})
     assert [each.gold for each in rows_of(tmp_path, from_one, 1, 2).items] == [("A",), ("B",)]
     assert "number of no choice" in rows_of(tmp_path, from_one, 0, 4).problems[0]
     texts = rows_of(tmp_path, OWN, 5, 4, choices=("4", "5", "6"))
@@ -124,13 +123,9 @@ def test_a_column_that_is_missing_is_named(tmp_path: Path) -> None:
 
 
 def test_columns_of_other_names_and_rows_for_ids(tmp_path: Path) -> None:
-    benchmark = replace(
-        load_benchmark("hospice_referral"),
-        options={
-            "columns": {"id": "@row", "note": "Text", "gold": "Label"},
-            "choices": {"A": "Yes", "B": "No"},
-        },
-    )
+    columns = {"id": "@row", "note": "Text", "gold": "Label"}
+    options = {"columns": columns, "choices": {"A": "Yes", "B": "No"}}
+    benchmark = load_benchmark("hospice_referral").model_copy(update={"options": options})
     file = tmp_path / "x.csv"
     file.write_text("Text,Label\nCough,Yes\n\nRash,No\n", encoding="utf-8")
     found = load_items(benchmark, file)

@@ -17,7 +17,7 @@ from medjury.suites import Item, Loaded, load_benchmark, load_items
 
 
 def read(name: str, path: Path, **options: object) -> Loaded:
-    return load_items(replace(load_benchmark(name), options=options), path)
+    return load_items(load_benchmark(name).model_copy(update={"options": options}), path)
 
 
 def table(file: Path, columns: Sequence[str], *rows: Sequence[object]) -> Path:

@@ -6,13 +6,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, StrictBool, StrictInt
 
 from medjury.foundation.errors import MedjuryError
+from medjury.foundation.fields import Name, Optional, Part, Text
 from medjury.instruments import Reason
 
-Access = Literal["public", "gated", "private"]
-Curation = Literal["existing", "reformulated", "new"]
 # What a benchmark may be marked by.
 METRICS = (
     "exact_match", "code_f1", "medcalc", "error_flag", "error_sentence", "sql_execution", "yes_no_maybe", "rouge_l",
@@ -20,54 +21,90 @@ METRICS = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Helm:
+def _file_name(value: str) -> str:
+    if not re.fullmatch(r"[\w][\w.() -]*", value) or value.endswith((".", " ")):
+        raise ValueError("must be the name of a file, without folders")
+    return value
+
+
+def checked_sha256(value: str) -> str:
+    if value and not re.fullmatch(r"[0-9a-f]{64}", value):
+        raise ValueError("must be 64 digits of 0-9 and a-f, as `sha256sum` prints them")
+    return value
+
+
+def checked_address(value: str) -> str:
+    if value and not re.match(r"https?://[^\s@]+$", value):
+        raise ValueError("must be an address that begins with https://, without user and password")
+    return value
+
+
+class SourceFile(Part):
+    """A file of the source: its checksum where it is fixed, and where it can be fetched."""
+
+    name: Annotated[Optional, AfterValidator(_file_name)]
+    sha256: Annotated[Optional, AfterValidator(checked_sha256)] = ""
+    address: Annotated[Optional, AfterValidator(checked_address)] = ""
+
+
+class Sampling(Part):
+    """How many items are asked, drawn with which seed, of which split."""
+
+    most: Annotated[StrictInt, Field(ge=1)] | None = None
+    seed: StrictInt = 0
+    split: Optional = ""
+
+
+class Helm(Part):
     """A benchmark in HELM: its name there, the rule of `HELM_RULES` that scores it (`jury` where none does), what
     HELM's prompt asks for in place of the words that ours asks for, and which of its items and what of its prompt
     are not ours. `shows` names the inputs by which an answer to HELM is known where its prompt words others anew:
     the first is a line of it."""
 
-    name: str
-    rule: str
-    shows: tuple[str, ...] = ()
-    words: Mapping[str, str] = field(default_factory=dict)
-    split: str = ""
-    prompt: str = ""
+    name: Text
+    rule: Literal["letter", "error_flag", "codes", "calculation", "rows", "jury"]
+    shows: tuple[Name, ...] = ()
+    words: dict[str, str] = {}
+    split: Optional = ""
+    prompt: Optional = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Benchmark:
+class Benchmark(Part):
     """One YAML file of the library, or a site's own. `metrics` names how answers are marked, the one that ranks
     first; `open` says that answers are free text, which a jury grades with `instrument`."""
 
-    name: str
-    title: str
-    version: str
-    category: str
-    subcategory: str
-    description: str
-    context: str  # what a model is given
-    prompt: str  # with {name} for the inputs of an item
-    metrics: tuple[str, ...]
-    open: bool
-    gold: str  # what the gold standard is, in words; empty where there is none
-    access: Access
-    curation: Curation
-    loader: str  # the name of a source's format
-    source: str  # where the data are, or whom to ask
-    licence: str
-    citation: str
-    tasks: tuple[str, ...] = ()
-    files: Mapping[str, str] = field(default_factory=dict)  # file -> sha256, where the source is fixed
-    instrument: str | None = None
-    most_tokens: int = 1024  # of an answer
-    sampling: Mapping[str, Any] = field(default_factory=dict)  # how many items, drawn with which seed
-    options: Mapping[str, Any] = field(default_factory=dict)  # what loader and metrics are told beyond this
-    suite: str = ""  # the collection it belongs to, such as medhelm
-    addresses: Mapping[str, str] = field(default_factory=dict)  # file -> where it can be fetched
-    data: str = ""  # the file with the items of a site's own benchmark
-    notes: str = ""
+    name: Name
+    title: Text
+    version: Text
+    category: Text
+    subcategory: Optional = ""
+    description: Text
+    context: Text  # what a model is given
+    prompt: Text  # with {name} for the inputs of an item
+    metrics: tuple[Text, ...] = Field(min_length=1)
+    open: StrictBool
+    gold: Optional = ""  # what the gold standard is, in words; empty where there is none
+    access: Literal["public", "gated", "private"]
+    curation: Literal["existing", "reformulated", "new"]
+    loader: Name  # the name of a source's format
+    source: Text  # where the data are, or whom to ask
+    licence: Text
+    citation: Optional = ""
+    tasks: tuple[Text, ...] = ()
+    files: tuple[SourceFile, ...] = ()
+    instrument: Text | None = None
+    most_tokens: Annotated[StrictInt, Field(ge=1, le=1_000_000)] = 1024  # of an answer
+    sampling: Sampling = Sampling()
+    options: dict[str, Any] = {}  # what loader and metrics are told beyond this
+    suite: Optional = ""  # the collection it belongs to, such as medhelm
+    data: Optional = ""  # the file with the items of a site's own benchmark
+    notes: Optional = ""
     helm: Helm | None = None  # how HELM scores it; None where HELM does not have it
+
+    @property
+    def fetched(self) -> tuple[SourceFile, ...]:
+        """The files that have an address."""
+        return tuple(each for each in self.files if each.address)
 
 
 # One question of a benchmark, ready to be asked, and what a loader made of a source's file.

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Annotated, Any, Literal
-
-from pydantic import AfterValidator, Field, StrictBool, StrictInt
+from typing import Any
 
 from medjury.foundation.documents import Place, nearest, own_file, read_document, validate
 from medjury.foundation.errors import MedjuryError
-from medjury.foundation.fields import Name, Optional, Part, Text
-from medjury.suites._benchmark import METRICS, Access, Benchmark, Curation, Helm, inputs_of
+from medjury.suites._benchmark import METRICS, Benchmark, inputs_of
 from medjury.suites._loaders._load import LOADERS
 from medjury.suites._taxonomy import read_taxonomy
 
@@ -63,17 +58,18 @@ def _load_built_in(name: str) -> Benchmark:
 
 def _load_file(path: Path) -> Benchmark:
     document = read_document(path)
-    file = validate(document, BenchmarkFile)
-    faults = sorted((document.line(place), document.complaint(place, text)) for place, text in _faults(file))
+    found = validate(document, Benchmark)
+    faults = sorted((document.line(place), document.complaint(place, text)) for place, text in _faults(found))
     if faults:
         raise MedjuryError("\n".join(text for _, text in faults))
-    benchmark = to_benchmark(file)
-    if file.instrument and file.instrument.endswith((".yaml", ".yml")):  # a file beside the benchmark's own
-        benchmark = replace(benchmark, instrument=str(path.parent / file.instrument))
-    return replace(benchmark, data=str(path.parent / file.data)) if file.data else benchmark
+    beside = {"data": found.data} if found.data else {}
+    if found.instrument and found.instrument.endswith((".yaml", ".yml")):
+        beside["instrument"] = found.instrument
+    # What lies beside the benchmark's own file is named from there.
+    return found.model_copy(update={name: str(path.parent / each) for name, each in beside.items()})
 
 
-def _faults(file: BenchmarkFile) -> Iterator[tuple[Place, str]]:
+def _faults(file: Benchmark) -> Iterator[tuple[Place, str]]:
     """What pydantic cannot see: names that must be known, and settings that must fit one another."""
     if file.loader not in LOADERS:
         yield ("loader",), f"there is no such loader; {nearest(file.loader, list(LOADERS))}"
@@ -102,7 +98,7 @@ def _faults(file: BenchmarkFile) -> Iterator[tuple[Place, str]]:
         yield ("files",), "a file appears twice"
 
 
-def _place_faults(file: BenchmarkFile) -> Iterator[tuple[Place, str]]:
+def _place_faults(file: Benchmark) -> Iterator[tuple[Place, str]]:
     """Category, subcategory and tasks are those of the taxonomy, word for word."""
     categories = {category.name: category for category in read_taxonomy().categories}
     if file.category == OTHER:
@@ -143,95 +139,6 @@ def _option_faults(options: dict[str, Any]) -> Iterator[tuple[Place, str]]:
         yield ("options", "choices"), 'must map A, B, C … to texts in quotes, like {A: "Yes", B: "No"}'
 
 
-# The shape of a benchmark's YAML file, checked by pydantic before it becomes a `Benchmark`.
-
-
-def _file_name(value: str) -> str:
-    if not re.fullmatch(r"[\w][\w.() -]*", value) or value.endswith((".", " ")):
-        raise ValueError("must be the name of a file, without folders")
-    return value
-
-
-def checked_sha256(value: str) -> str:
-    if value and not re.fullmatch(r"[0-9a-f]{64}", value):
-        raise ValueError("must be 64 digits of 0-9 and a-f, as `sha256sum` prints them")
-    return value
-
-
-def checked_address(value: str) -> str:
-    if value and not re.match(r"https?://[^\s@]+$", value):
-        raise ValueError("must be an address that begins with https://, without user and password")
-    return value
-
-
-FileName = Annotated[Optional, AfterValidator(_file_name)]
-
-
-class FilePart(Part):
-    name: FileName
-    sha256: Annotated[Optional, AfterValidator(checked_sha256)] = ""
-    address: Annotated[Optional, AfterValidator(checked_address)] = ""
-
-
-class SamplingPart(Part):
-    most: Annotated[StrictInt, Field(ge=1)] | None = None
-    seed: StrictInt = 0
-    split: Optional = ""
-
-
-class HelmPart(Part):
-    name: Text
-    rule: Literal["letter", "error_flag", "codes", "calculation", "rows", "jury"]
-    shows: list[Name] = []
-    words: dict[str, str] = {}
-    split: Optional = ""
-    prompt: Optional = ""
-
-
-class BenchmarkFile(Part):
-    name: Name
-    version: Text
-    title: Text
-    suite: Optional = ""
-    category: Text
-    subcategory: Optional = ""
-    tasks: list[Text] = []
-    description: Text
-    context: Text
-    prompt: Text
-    metrics: list[Text] = Field(min_length=1)
-    open: StrictBool
-    gold: Optional = ""
-    access: Access
-    curation: Curation
-    loader: Name
-    source: Text
-    licence: Text
-    citation: Optional = ""
-    files: list[FilePart] = []
-    instrument: Text | None = None
-    most_tokens: Annotated[StrictInt, Field(ge=1, le=1_000_000)] = 1024
-    sampling: SamplingPart = SamplingPart()
-    options: dict[str, Any] = {}
-    data: Optional = ""
-    notes: Optional = ""
-    helm: HelmPart | None = None
-
-
-def to_benchmark(file: BenchmarkFile) -> Benchmark:
-    """The checked file as the frozen data that the rest of the room uses."""
-    values = {name: getattr(file, name) for name in type(file).model_fields}
-    values |= {
-        "tasks": tuple(file.tasks),
-        "metrics": tuple(file.metrics),
-        "files": {each.name: each.sha256 for each in file.files},
-        "addresses": {each.name: each.address for each in file.files if each.address},
-        "sampling": file.sampling.model_dump(),
-        "helm": Helm(**{**file.helm.model_dump(), "shows": tuple(file.helm.shows)}) if file.helm else None,
-    }
-    return Benchmark(**values)
-
-
 # The library as a list to read, or as data.
 
 
@@ -257,7 +164,7 @@ def listed(benchmarks: Sequence[Benchmark]) -> list[dict[str, Any]]:
             "category": each.category,
             "subcategory": each.subcategory,
             "access": each.access,
-            "fetched": bool(each.addresses),
+            "fetched": bool(each.fetched),
             "curation": each.curation,
             "metric": each.metrics[0],
             "open": each.open,
@@ -275,11 +182,11 @@ def listing_text(benchmarks: Sequence[Benchmark]) -> str:
         for each in benchmarks:
             if each.category == category:
                 kind = "open" if each.open else "closed"
-                access = f"{each.access}{'*' * bool(each.addresses)}"
+                access = f"{each.access}{'*' * bool(each.fetched)}"
                 lines.append(
                     f"  {each.name:22} {access:8} {each.curation:13} {kind:7} {each.metrics[0]:15} "
                     f"{each.subcategory}"
                 )
-    fetched = sum(bool(each.addresses) for each in benchmarks)
+    fetched = sum(bool(each.fetched) for each in benchmarks)
     lines.append(f"* medjury bench fetch NAME brings its files ({fetched} of them)")
     return "\n".join(lines)

@@ -167,14 +167,16 @@ def test_the_axes_are_those_that_are_named_else_of_a_composite_else_all(
     tmp_path: Path, options: dict[str, Any], weights: dict[str, float] | None
 ) -> None:
     found = suite(tmp_path, benchmarks=[OPEN], jury=[model(URL, "j")])
-    one = replace(found.benchmarks[0], benchmark=replace(found.benchmarks[0].benchmark, options=options))
+    one = replace(
+        found.benchmarks[0], benchmark=found.benchmarks[0].benchmark.model_copy(update={"options": options})
+    )
     judged = jury_of(found, one)
     assert judged is not None
     if weights is None:
         assert set(judged.weights.values()) == {1.0} and {"accuracy", "structure"} <= set(judged.weights)
     else:
         assert list(judged.weights.items()) == list(weights.items())
-    wrong = replace(one, benchmark=replace(one.benchmark, options={"dimensions": ["no such"]}))
+    wrong = replace(one, benchmark=one.benchmark.model_copy(update={"options": {"dimensions": ["no such"]}}))
     with pytest.raises(MedjuryError, match="note_quality has no dimension 'no such'"):
         jury_of(found, wrong)
 
@@ -248,7 +250,9 @@ def test_answers_are_marked_by_every_metric_and_one_that_cannot_work_is_named(
 ) -> None:
     found = suite(tmp_path, benchmarks=[{"name": CLOSED, "data": referrals(tmp_path, 3)}])
     both = ("exact_match", "jury", "yes_no_maybe")
-    one = replace(found.benchmarks[0], benchmark=replace(found.benchmarks[0].benchmark, metrics=both))
+    one = replace(
+        found.benchmarks[0], benchmark=found.benchmarks[0].benchmark.model_copy(update={"metrics": both})
+    )
     first, second, third = (f"{CLOSED}/{each.id}" for each in one.items)
     made = replace(found, benchmarks=(one,))
     given = {first: Given("yes"), second: Given("yes"), third: Given("", "timeout")}
@@ -297,7 +301,7 @@ def test_trivial_answers_are_marked_and_say_which_items_they_decide(tmp_path: Pa
 
 def test_an_answer_becomes_a_result_by_its_mark_or_its_reason() -> None:
     item = Item("1", {"note": "n"}, ("A",), {"A": "yes", "B": "no"})
-    kind = chosen(replace(load_benchmark(CLOSED), metrics=("exact_match", "rouge_l")), item)
+    kind = chosen(load_benchmark(CLOSED).model_copy(update={"metrics": ("exact_match", "rouge_l")}), item)
 
     def result(given: Given | None, **marks: Mark) -> AnswerResult:
         return _answer(kind, item, "a", given, {("a", CLOSED, "1"): marks})
@@ -326,7 +330,7 @@ def test_a_jurys_score_takes_the_place_of_a_mark() -> None:
 
 def test_an_item_whose_gold_answer_cannot_be_marked_is_at_fault() -> None:
     items = [Item(str(number), {}, ("A",)) for number in range(4)]
-    kind = chosen(replace(load_benchmark(CLOSED), metrics=("exact_match",)), *items)
+    kind = chosen(load_benchmark(CLOSED).model_copy(update={"metrics": ("exact_match",)}), *items)
     marks = {
         ("a", CLOSED, "0"): {"exact_match": Mark(None, Reason.INPUT)},
         ("a", CLOSED, "1"): {"exact_match": Mark(None, Reason.PARSE), "rouge_l": Mark(None, Reason.INPUT)},
@@ -418,7 +422,7 @@ def test_checks_are_kept_beside_the_results_and_the_last_of_a_kind_stays(tmp_pat
 
 
 def test_gold_answers_become_cases_and_what_most_judges_say_of_them_counts() -> None:
-    kind = replace(load_benchmark(CLOSED), prompt="Ask {note}")
+    kind = load_benchmark(CLOSED).model_copy(update={"prompt": "Ask {note}"})
     cases = gold_cases(kind, [Item("1", {"note": "n"}, ("A", "B")), Item("2", {"note": "n"})])
     assert [(each.id, each.candidate, dict(each.texts), each.system) for each in cases] == [
         ("1", "A", {"task": "Ask n"}, "gold")

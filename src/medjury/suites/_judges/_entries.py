@@ -15,7 +15,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.fields import Name, Optional, Part, Text
 from medjury.store.ratings import Source
 from medjury.store.runs import GateRules
-from medjury.suites._library import checked_address, checked_sha256
+from medjury.suites._benchmark import checked_address, checked_sha256
 from medjury.tables import ID_RULES
 
 LIBRARY = Path(__file__).parent / "library"

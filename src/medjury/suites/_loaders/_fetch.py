@@ -28,7 +28,7 @@ class FetchError(MedjuryError):
 
 def fetch_plan(benchmark: Benchmark) -> str:
     """What would be downloaded, from where, under which licence, with which checksum; refused where nothing is."""
-    if not benchmark.addresses:
+    if not benchmark.fetched:
         columns = ["id", *inputs_of(benchmark.prompt), *(["gold"] if benchmark.gold else [])]
         form = f" as a table with the columns {', '.join(columns)}" if benchmark.loader == "table" else ""
         raise MedjuryError(
@@ -36,9 +36,9 @@ def fetch_plan(benchmark: Benchmark) -> str:
             f"{benchmark.source}. Check your copy{form} with: medjury bench check {benchmark.name} --data PATH"
         )
     lines = [f"{benchmark.title}", f"  licence: {benchmark.licence}", f"  source: {benchmark.source}"]
-    for name, address in benchmark.addresses.items():
-        known = benchmark.files[name] or "none is known; that of the downloaded file will be shown"
-        lines += [f"  {name}", f"    from {address}", f"    sha256 {known}"]
+    for each in benchmark.fetched:
+        known = each.sha256 or "none is known; that of the downloaded file will be shown"
+        lines += [f"  {each.name}", f"    from {each.address}", f"    sha256 {known}"]
     return "\n".join(lines)
 
 
@@ -50,12 +50,12 @@ def fetch_files(
     fetch_plan(benchmark)
     private_folder(folder)
     found = []
-    for name, address in benchmark.addresses.items():
-        target, wanted = folder / name, benchmark.files[name]
+    for each in benchmark.fetched:
+        target, wanted = folder / each.name, each.sha256
         if wanted and target.is_file() and file_hash(target) == wanted:
             say(f"{target}: is already here")
         else:
-            came = download(address, target, wanted, most_bytes)
+            came = download(each.address, target, wanted, most_bytes)
             remark = "" if wanted else " (none to compare it with)"
             say(f"{target}: {target.stat().st_size:,} bytes, sha256 {came}{remark}")
         found.append(target)

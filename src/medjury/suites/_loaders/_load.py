@@ -88,7 +88,7 @@ def _unread(path: Path, loaded: Loaded) -> tuple[str, ...]:
 
 def _is_known(benchmark: Benchmark, path: Path) -> bool:
     """Whether these are the source's own files, all of them: whatever else lies there may be a site's."""
-    known = {mark for mark in benchmark.files.values() if mark}
+    known = {each.sha256 for each in benchmark.files if each.sha256}
     files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
     read = [each for each in files if each.name.casefold() not in _ABOUT]
     return bool(known and read) and all(file_hash(each) in known for each in read)
@@ -127,10 +127,10 @@ def _remarks(benchmark: Benchmark, path: Path, loaded: Loaded) -> tuple[str, ...
     if path.resolve().is_relative_to(_SAMPLES):
         return ()
     copies = {
-        file: known
-        for name, known in benchmark.files.items()
-        for file in ([path] if path.name == name else path.rglob(name) if path.is_dir() else [])
-        if known
+        file: each.sha256
+        for each in benchmark.files
+        if each.sha256
+        for file in ([path] if path.name == each.name else path.rglob(each.name) if path.is_dir() else [])
     }
     others = {file.name: found for file, known in copies.items() if (found := file_hash(file)) != known}
     remarks = [
@@ -152,17 +152,17 @@ def _remarks(benchmark: Benchmark, path: Path, loaded: Loaded) -> tuple[str, ...
 def draw_items(benchmark: Benchmark, loaded: Loaded, *, most: int | None = None) -> tuple[Item, ...]:
     """The items to ask, in the source's order. `most` takes the place of the benchmark's own limit. Whether an item
     is drawn depends on its id and the seed alone, so that a draw of 100 is part of a draw of 200."""
-    split = benchmark.sampling.get("split")
+    split = benchmark.sampling.split
     known = {item.facts.get("split") for item in loaded.items}
     items = (
         [item for item in loaded.items if item.facts.get("split") == split]
         if split in known
         else loaded.items
     )
-    limit = most if most is not None else benchmark.sampling.get("most")
+    limit = most if most is not None else benchmark.sampling.most
     if limit is None or len(items) <= limit:
         return tuple(items)
-    seed = benchmark.sampling.get("seed", 0)
+    seed = benchmark.sampling.seed
     order = sorted(items, key=lambda item: hashlib.sha256(f"{seed}\n{item.id}".encode()).digest())
     drawn = {item.id for item in order[:limit]}
     return tuple(item for item in items if item.id in drawn)
