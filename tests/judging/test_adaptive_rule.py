@@ -117,15 +117,15 @@ def test_a_rule_holds_for_the_dimensions_and_scales_it_was_learnt_on() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"kind": "something else"}, "no adaptive rule"),
-        ({"version": 9}, "version 9"),
-        ({"jurors": "small"}, "does not name its jurors"),
-        ({"tolerance": None}, "tolerance is None"),
+        ({"kind": "something else"}, r"no adaptive rule that can be read \(kind\)"),
+        ({"version": 9}, r"\(version\)"),
+        ({"jurors": "small"}, r"\(jurors\)"),
+        ({"tolerance": None}, r"\(tolerance\)"),
         ({"tolerance": 7}, "a share of the scale"),
-        ({"widths": {"accuracy": [{"anywhere": 2, "cells": []}]}}, "damaged"),
+        ({"widths": {"accuracy": [{"anywhere": 2, "cells": []}]}}, r"\(widths.accuracy.0.anywhere\)"),
         ({"widths": {"accuracy": []}}, "not complete"),
-        ({"scales": None}, "scales of its dimensions are damaged"),
-        ({"scales": {"accuracy": [1]}}, "scales of its dimensions are damaged"),
+        ({"scales": None}, r"\(scales\)"),
+        ({"scales": {"accuracy": [1]}}, r"\(scales.accuracy"),
     ],
 )
 def test_a_damaged_file_is_told_by_its_name(change: dict[str, object], told: str, tmp_path: Path) -> None:

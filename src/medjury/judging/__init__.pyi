@@ -36,7 +36,6 @@ from ._closed_loop_record import revised_cases as revised_cases
 from ._concordance import Concordance as Concordance
 from ._concordance import ConcordanceBody as ConcordanceBody
 from ._concordance import RecordedOrder as RecordedOrder
-from ._criteria_drafter import Proposed as Proposed
 from ._criteria_drafter import propose_criteria as propose_criteria
 from ._deliberation.personas import PERSONA_GROUPS as PERSONA_GROUPS
 from ._deliberation.personas import PERSONAS as PERSONAS

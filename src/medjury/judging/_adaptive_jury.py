@@ -125,17 +125,6 @@ _VERSION = 2
 
 
 @dataclass(frozen=True)
-class _Call:
-    """One juror's answer about one unit: who was asked, in which turn, what came of it, what was open after."""
-
-    juror: str
-    turn: int
-    outcomes: Mapping[str, Outcome]
-    doubt: Mapping[str, float]
-    open: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class AdaptiveJury(PlainRater):
     """`jurors` in the order in which they are asked, and the `rule` that says after each whether to go on.
 
@@ -237,7 +226,8 @@ class AdaptiveJury(PlainRater):
         return self.jurors[0].shared(unit)
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
-        made: list[_Call] = []
+        made: list[AdaptiveCall] = []
+        ballots: dict[str, dict[str, list[Outcome]]] = {name: {} for name in unit.dimensions}
         answers: list[Answer] = []
         asked = False
         for turn in range(self.most_calls):
@@ -245,19 +235,20 @@ class AdaptiveJury(PlainRater):
             graded = await self._ask(juror, unit, turn // len(self.jurors), gate)
             answers += graded.answers or ()
             asked = asked or graded.answers is not None
-            call = self._seen(juror.name, turn, graded.outcomes, made, unit.dimensions)
-            made.append(call)
+            for name, votes in ballots.items():
+                votes.setdefault(juror.name, []).append(graded.outcomes[name])
+            made.append(self._call(juror.name, turn, graded.outcomes, ballots))
             passing = passing_failure(graded.outcomes.values())
             if passing is not None:
                 failed = Unscored(passing.reason, f"juror {juror.name}: {passing.message}")
                 return self._rated(
                     unit, dict.fromkeys(unit.dimensions, failed), made, answers, "failed for now"
                 )
-            if not call.open:
+            if not made[-1].open:
                 break
         outcomes = {
-            name: settle(_ballots(made, name), minimum=self.rule.minimum, most_calls=self.most_calls)
-            for name in unit.dimensions
+            name: settle(votes, minimum=self.rule.minimum, most_calls=self.most_calls)
+            for name, votes in ballots.items()
         }
         if not asked:  # the case itself cannot be asked: no juror was, and the record must not say so
             return self._rated(unit, outcomes, [], None, "not asked")
@@ -270,53 +261,36 @@ class AdaptiveJury(PlainRater):
         place = replace(unit, repeat=unit.repeat * rounds + again)
         return await juror.grade(place, gate)
 
-    def _seen(
-        self,
-        juror: str,
-        turn: int,
-        outcomes: Mapping[str, Outcome],
-        before: Sequence[_Call],
-        dimensions: Sequence[str],
-    ) -> _Call:
-        scales = {name: self._scale(name) for name in dimensions}
-        votes = {
-            name: _votes([*(call.outcomes[name] for call in before), outcomes[name]]) for name in dimensions
-        }
-        doubt = {name: self.rule.doubt(name, votes[name], scales[name]) for name in dimensions}
-        made = [*before, _Call(juror, turn, outcomes, doubt, ())]
+    def _call(
+        self, juror: str, turn: int, outcomes: Mapping[str, Outcome], ballots: Mapping[str, Ballots]
+    ) -> AdaptiveCall:
+        """The call in this turn, and what is open after it."""
+        scales = {name: self._scale(name) for name in ballots}
+        votes = {name: _votes(each) for name, each in ballots.items()}
+        doubts = {name: self.rule.doubt(name, votes[name], scales[name]) for name in ballots}
         undecided = self.rule.still_open(votes, scales)
-        still_open = (
-            name for name in dimensions if name in undecided or not has_quorum(_ballots(made, name))
+        return AdaptiveCall(
+            juror=juror,
+            round=turn // len(self.jurors) + 1,
+            outcomes={name: RecordedOutcome.of(outcome) for name, outcome in outcomes.items()},
+            # No number where there is nothing to go by.
+            doubt={name: round(each, 4) if math.isfinite(each) else None for name, each in doubts.items()},
+            open=tuple(name for name, each in ballots.items() if name in undecided or not has_quorum(each)),
         )
-        return replace(made[-1], open=tuple(still_open))
 
     def _rated(
         self,
         unit: Unit,
         outcomes: Mapping[str, Outcome],
-        made: Sequence[_Call],
+        made: Sequence[AdaptiveCall],
         answers: Sequence[Answer] | None,
         stopped: Stopped,
     ) -> Rated:
-        calls = tuple(
-            AdaptiveCall(
-                juror=call.juror,
-                round=call.turn // len(self.jurors) + 1,
-                outcomes={name: RecordedOutcome.of(outcome) for name, outcome in call.outcomes.items()},
-                # No number where there is nothing to go by.
-                doubt={
-                    name: round(doubt, 4) if math.isfinite(doubt) else None
-                    for name, doubt in call.doubt.items()
-                },
-                open=tuple(call.open),
-            )
-            for call in made
-        )
         record = AdaptiveBody(
             jurors=tuple(juror.name for juror in self.jurors),
             rule=RecordedRule.model_validate(self._rule_content()),
             stopped=stopped,
-            calls=calls,
+            calls=tuple(made),
         )
         return Rated(rows_of(unit, outcomes, answers), record)
 
@@ -340,17 +314,11 @@ class AdaptiveJury(PlainRater):
         }
 
 
-def _ballots(made: Sequence[_Call], name: str) -> dict[str, list[Outcome]]:
-    ballots: dict[str, list[Outcome]] = {}
-    for call in made:
-        ballots.setdefault(call.juror, []).append(call.outcomes[name])
-    return ballots
-
-
-def _votes(outcomes: Sequence[Outcome]) -> list[Vote]:
+def _votes(ballots: Ballots) -> list[Vote]:
     """The votes that were given: scores, and None for "not applicable"; a failure is no vote."""
+    draws = (draw for given in ballots.values() for draw in given)
     return [
-        each.value if isinstance(each, Score) else None for each in outcomes if not isinstance(each, Unscored)
+        each.value if isinstance(each, Score) else None for each in draws if not isinstance(each, Unscored)
     ]
 
 

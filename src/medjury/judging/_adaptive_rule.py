@@ -13,6 +13,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import write_whole
@@ -75,7 +78,7 @@ class Widths:
         return self.cells[dimension][place].get(self.cell(votes), self.anywhere[dimension][place])
 
     def content(self) -> dict[str, object]:
-        """As JSON values; `read_widths` reads them back."""
+        """As JSON values; a file of a rule has them so."""
         return {
             dimension: [
                 {
@@ -86,27 +89,6 @@ class Widths:
             ]
             for dimension in self.cells
         }
-
-
-def read_widths(content: object) -> Widths:
-    """Widths from the JSON values of a file; anything else in their place is refused."""
-    try:
-        if not isinstance(content, Mapping):
-            raise TypeError
-        cells = {
-            str(dimension): tuple(
-                {(int(score), int(spread)): _width(width) for score, spread, width in each["cells"]}
-                for each in stages
-            )
-            for dimension, stages in content.items()
-        }
-        anywhere = {
-            str(dimension): tuple(_width(each["anywhere"]) for each in stages)
-            for dimension, stages in content.items()
-        }
-    except (KeyError, TypeError, ValueError):
-        raise MedjuryError("the widths are damaged; simulate the jury again to write them again") from None
-    return Widths(cells, anywhere)
 
 
 @dataclass(frozen=True)
@@ -150,24 +132,54 @@ class AdaptiveRule:
                 return 0.0  # the interval lies on one side: whatever else comes, the decision stays
         return doubt
 
-    def is_open(self, dimension: str, votes: Sequence[Vote], scale: tuple[float, float]) -> bool:
-        """Whether one dimension needs another vote."""
-        return len(votes) < self.minimum or self.doubt(dimension, votes, scale) > self.tolerance + _ROUNDING
-
     def still_open(
         self, votes: Mapping[str, Sequence[Vote]], scales: Mapping[str, tuple[float, float]]
     ) -> tuple[str, ...]:
         """The open dimensions; none means that the jury may stop."""
-        return tuple(name for name, given in votes.items() if self.is_open(name, given, scales[name]))
+        return tuple(
+            name
+            for name, given in votes.items()
+            if len(given) < self.minimum or self.doubt(name, given, scales[name]) > self.tolerance + _ROUNDING
+        )
 
 
-def _width(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise ValueError(f"{value!r} is not a width")
-    return float(value)
+_Width = Annotated[float, Field(ge=0, le=1)]
 
 
-_KIND, _VERSION = "medjury adaptive rule", 2
+class _StagePart(BaseModel):
+    anywhere: _Width
+    cells: list[tuple[int, int, _Width]]
+
+
+class _RuleFile(BaseModel):
+    """What a file of a rule holds."""
+
+    model_config = ConfigDict(strict=True)
+
+    kind: Literal["medjury adaptive rule"] = "medjury adaptive rule"
+    version: Literal[2] = 2
+    jurors: list[str]
+    scales: dict[str, tuple[float, float]]
+    tolerance: float
+    minimum: int
+    maximum: int | None
+    threshold: float | None
+    widths: dict[str, list[_StagePart]] | None
+    learnt: dict[str, Any]
+
+    def rule(self) -> AdaptiveRule:
+        widths = None
+        if self.widths is not None:
+            widths = Widths(
+                {
+                    name: tuple(
+                        {(score, spread): width for score, spread, width in each.cells} for each in stages
+                    )
+                    for name, stages in self.widths.items()
+                },
+                {name: tuple(each.anywhere for each in stages) for name, stages in self.widths.items()},
+            )
+        return AdaptiveRule(self.tolerance, self.minimum, self.maximum, self.threshold, widths)
 
 
 @dataclass(frozen=True)
@@ -204,8 +216,8 @@ class SavedAdaptiveRule:
         """Write the rule; `learnt` states from what and with which result."""
         rule = self.rule
         content = {
-            "kind": _KIND,
-            "version": _VERSION,
+            "kind": "medjury adaptive rule",
+            "version": 2,
             "jurors": list(self.jurors),
             "scales": {name: list(scale) for name, scale in self.scales.items()},
             "tolerance": rule.tolerance,
@@ -224,49 +236,15 @@ class SavedAdaptiveRule:
     def load(cls, path: str | Path) -> SavedAdaptiveRule:
         """Read a rule back; a file that is something else, or was changed beyond sense, is refused."""
         try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            file = _RuleFile.model_validate_json(Path(path).read_bytes())
+            return cls(file.rule(), tuple(file.jurors), file.scales)
         except OSError as error:
             raise MedjuryError(f"{path} cannot be read: {error.strerror or error}") from error
-        except ValueError:
+        except ValidationError as error:
+            place = ".".join(map(str, error.errors()[0]["loc"])) or "it is not JSON"
             raise MedjuryError(
-                f"{path} is not JSON; `medjury plan simulate-jury --rule FILE` writes rules"
+                f"{path} holds no adaptive rule that can be read ({place}); simulate the jury again: `medjury plan "
+                "simulate-jury --rule FILE` writes one"
             ) from None
-        if not isinstance(content, dict) or content.get("kind") != _KIND:
-            raise MedjuryError(
-                f"{path} holds no adaptive rule; `medjury plan simulate-jury --rule FILE` writes one"
-            )
-        if content.get("version") != _VERSION:
-            raise MedjuryError(
-                f"{path} is of version {content.get('version')}, not {_VERSION}; simulate the jury again"
-            )
-        jurors = content.get("jurors")
-        if not isinstance(jurors, list) or not all(isinstance(each, str) for each in jurors):
-            raise MedjuryError(f"{path} does not name its jurors; simulate the jury again")
-        try:
-            rule = AdaptiveRule(
-                tolerance=_number(content, "tolerance"),
-                minimum=int(_number(content, "minimum")),
-                maximum=None if content.get("maximum") is None else int(_number(content, "maximum")),
-                threshold=None if content.get("threshold") is None else _number(content, "threshold"),
-                widths=None if content.get("widths") is None else read_widths(content["widths"]),
-            )
-            scales = _scales(content.get("scales"))
         except MedjuryError as error:
             raise MedjuryError(f"{path}: {error}") from None
-        return cls(rule, tuple(jurors), scales)
-
-
-def _scales(content: object) -> dict[str, tuple[float, float]]:
-    try:
-        if not isinstance(content, Mapping):
-            raise TypeError
-        return {str(name): (float(low), float(high)) for name, (low, high) in content.items()}
-    except (TypeError, ValueError):
-        raise MedjuryError("the scales of its dimensions are damaged; simulate the jury again") from None
-
-
-def _number(content: Mapping[str, object], name: str) -> float:
-    value = content.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise MedjuryError(f"{name} is {value!r}, not a number; simulate the jury again")
-    return float(value)

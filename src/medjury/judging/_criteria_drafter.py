@@ -6,7 +6,6 @@ What it proposes is a draft. It counts for nothing until a clinician has accepte
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from medjury.instruments import Unscored, closed_object
@@ -42,16 +41,6 @@ _SCHEMA = closed_object(
 )
 
 
-@dataclass(frozen=True)
-class Proposed:
-    """What a model proposes for one case, or why there is nothing. `invented` quotations were in no text of the
-    case, and are left out."""
-
-    criteria: tuple[Criterion, ...] = ()
-    failure: Unscored | None = None
-    invented: int = 0
-
-
 async def propose_criteria(
     gate: Gate,
     speaker: Speaker,
@@ -60,8 +49,9 @@ async def propose_criteria(
     most: int,
     comments: Sequence[str] = (),
     instructions: str = "",
-) -> Proposed:
-    """At most so many criteria for a case, from its material and from what clinicians noted on it."""
+) -> tuple[list[Criterion], int] | Unscored:
+    """At most so many criteria for a case, from its material and from what clinicians noted on it; and how many of
+    their quotations were in no text of the case, and are left out. Or why there is nothing."""
     material = _material(case)
     parts = [f"{name}:\n{text_block(name, text)}" for name, text in material]
     parts += [
@@ -89,14 +79,15 @@ async def propose_criteria(
         ],
     )
     if asked.value is None:
-        return Proposed(failure=asked.failure)
+        assert asked.failure is not None
+        return asked.failure
     sources = [Source(name, text) for name, text in material]
     kept, invented = [], 0
     for text, points, quote in asked.value:
         is_found = any(locate(quote, source) for source in sources) if quote else False
         invented += bool(quote) and not is_found
         kept.append(Criterion(criterion_id(text, points), text, points, quote=quote if is_found else ""))
-    return Proposed(tuple({each.id: each for each in kept}.values()), None, invented)
+    return list({each.id: each for each in kept}.values()), invented
 
 
 def _material(case: Case) -> list[tuple[str, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from medjury.instruments import closed_object
@@ -57,14 +56,6 @@ SECTIONS = {
 _TEXT = {"type": "string"}
 
 
-@dataclass(frozen=True, slots=True)
-class DraftText:
-    """The sections as they were answered, and the text that is judged."""
-
-    sections: Mapping[str, Any]
-    text: str
-
-
 def draft_schema(sections: Sequence[str]) -> dict[str, Any]:
     """The JSON schema of a draft with these sections."""
     lists = {
@@ -85,8 +76,8 @@ def answer_form(sections: Sequence[str]) -> str:
     return "One JSON object of this form, every part present:\n{\n" + rows + "\n}"
 
 
-def read_draft(value: Any, sections: Sequence[str]) -> DraftText:
-    """The draft in an answer; `Unusable` where a section is missing, empty or of another form."""
+def read_draft(value: Any, sections: Sequence[str]) -> dict[str, Any]:
+    """The sections of the draft in an answer; `Unusable` where a section is missing, empty or of another form."""
     if not isinstance(value, Mapping):
         raise Unusable("the answer is not a JSON object")
     found: dict[str, Any] = {}
@@ -98,7 +89,7 @@ def read_draft(value: Any, sections: Sequence[str]) -> DraftText:
             found[name] = _words(value.get(name), name)
     if "recommendations" in found and not found["recommendations"]:
         raise Unusable("recommendations is empty; give at least one, be it that nothing need be done")
-    return DraftText(found, render(found))
+    return found
 
 
 def _words(value: Any, name: str) -> str:
@@ -143,11 +134,11 @@ def render(sections: Mapping[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def check_citations(draft: DraftText, notes: Sequence[Note]) -> tuple[Citation, ...]:
+def check_citations(sections: Mapping[str, Any], notes: Sequence[Note]) -> tuple[Citation, ...]:
     """Every citation against the notes that were given."""
     sources = {note.id: Source(note.id, note.text) for note in notes}
     checked = []
-    for each in draft.sections.get("citations", ()):
+    for each in sections.get("citations", ()):
         source = sources.get(each["note"].strip())
         place = None if source is None else locate(each["quote"], source)
         exact = place is not None and place.exact

@@ -30,11 +30,11 @@ from medjury.judging._draft_sources import Selection, SelectionRules, select_sou
 from medjury.judging._draft_text import (
     SECTIONS,
     DraftBody,
-    DraftText,
     answer_form,
     check_citations,
     draft_schema,
     read_draft,
+    render,
 )
 from medjury.judging._fitted import Watched, fit
 from medjury.judging._prompt import note_text, text_block
@@ -187,7 +187,9 @@ class Drafter(PlainRater):
             )
         selection = chosen
 
-        async def attempt(case: Case, watched: Watched) -> tuple[tuple[Asked[DraftText], Case, bool], bool]:
+        async def attempt(
+            case: Case, watched: Watched
+        ) -> tuple[tuple[Asked[dict[str, Any]], Case, bool], bool]:
             asked = await ask_for(
                 watched,
                 self.speaker,
@@ -250,7 +252,7 @@ class Drafter(PlainRater):
 
     def _record(
         self,
-        draft: DraftText | None,
+        draft: Mapping[str, Any] | None,
         failure: Unscored | None,
         chosen: Selection | None,
         notes: Sequence[Note] = (),
@@ -267,8 +269,8 @@ class Drafter(PlainRater):
             given = {note.id for note in chosen.notes} if chosen is not None else set()
             citations = check_citations(draft, [note for note in notes if note.id in given])
             known |= {
-                "candidate": draft.text,
-                "sections": dict(draft.sections),
+                "candidate": render(draft),
+                "sections": dict(draft),
                 "citations": citations,
                 "citations_invented": sum(each.invented for each in citations),
             }

@@ -288,13 +288,14 @@ class Judge(PlainRater):
         prompt = next(iter(self._prompts_for(case).values()))
         texts = case_texts(prompt.instrument, case)
         if not isinstance(texts, Unscored):
+            text, ends = texts
             before = sum(estimate_tokens(each.content) for each in prompt.opening)
             found = tuple(
                 Beginning(
-                    hashlib.blake2b(texts.text[:end].encode(), digest_size=16).hexdigest(),
-                    before + estimate_tokens(texts.text[:end]),
+                    hashlib.blake2b(text[:end].encode(), digest_size=16).hexdigest(),
+                    before + estimate_tokens(text[:end]),
                 )
-                for end in texts.shared
+                for end in ends
             )
         self._last[:] = [(case, found)]
         return found

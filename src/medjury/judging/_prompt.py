@@ -78,9 +78,10 @@ class Prompt:
         texts = case_texts(self.instrument, case, _same_code if measured else _text_code)
         if isinstance(texts, Unscored):
             return texts
-        shared = () if self.closing == CLOSING else texts.shared
+        text, ends = texts
+        shared = () if self.closing == CLOSING else ends
         images = case.images if shows_images(self.instrument) else ()
-        return (*self.opening, *shown, Message("user", texts.text + self.closing, shared, images))
+        return (*self.opening, *shown, Message("user", text + self.closing, shared, images))
 
 
 def shows_images(instrument: Instrument) -> bool:
@@ -97,25 +98,17 @@ def _same_code(_: str) -> str:
     return "000000000000"
 
 
-@dataclass(frozen=True, slots=True)
-class Texts:
-    """The texts of a case as they are in its questions, and where the parts end that several questions share: the
-    record, which other systems answer for too, and the answer under judgement."""
-
-    text: str
-    shared: tuple[int, ...]
-
-
 def question_text(instrument: Instrument, case: Case) -> str | Unscored:
     """The texts of one case between their markers, and what to do with them."""
     texts = case_texts(instrument, case)
-    return texts if isinstance(texts, Unscored) else texts.text + CLOSING
+    return texts if isinstance(texts, Unscored) else texts[0] + CLOSING
 
 
 def case_texts(
     instrument: Instrument, case: Case, code_of: Callable[[str], str] = _text_code
-) -> Texts | Unscored:
-    """The texts of one case between their markers, the answer under judgement last."""
+) -> tuple[str, tuple[int, ...]] | Unscored:
+    """The texts of one case between their markers, the answer under judgement last; and where the parts end that
+    several questions share: the record, which other systems answer for too, and that answer."""
     parts: list[str] = []
     record = 0
     for wanted in sorted(instrument.inputs, key=_is_candidate):
@@ -130,7 +123,7 @@ def case_texts(
         record += sum(map(len, block)) if wanted.name != "candidate" else 0
     text = "".join(parts)
     ends = (record, len(text)) if 0 < record < len(text) else (len(text),)
-    return Texts(text, ends if text else ())
+    return text, ends if text else ()
 
 
 def _is_candidate(wanted: Input) -> bool:

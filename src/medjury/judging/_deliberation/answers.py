@@ -95,14 +95,6 @@ class Choice:
     progress: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """What a rater said in a turn, and its grades on what it was asked about."""
-
-    words: str
-    grades: Grades
-
-
 def read_opening(instrument: Instrument, dimensions: Sequence[str]) -> Callable[[Any], Grades]:
     def read(value: Any) -> Grades:
         return whole(read_answer(instrument, value, dimensions))
@@ -170,8 +162,10 @@ def turn_schema(instrument: Instrument, about: Sequence[str]) -> dict[str, Any]:
     )
 
 
-def read_turn(instrument: Instrument, about: Sequence[str]) -> Callable[[Any], Statement]:
-    def read(value: Any) -> Statement:
+def read_turn(instrument: Instrument, about: Sequence[str]) -> Callable[[Any], tuple[str, Grades]]:
+    """What a rater said in a turn, and its grades on what it was asked about."""
+
+    def read(value: Any) -> tuple[str, Grades]:
         given = _mapping(value)
         words = _words(given, "statement")
         if not words:
@@ -179,7 +173,7 @@ def read_turn(instrument: Instrument, about: Sequence[str]) -> Callable[[Any], S
         grades = given.get("grades")
         if not isinstance(grades, Mapping):
             raise Unusable('"grades" is missing', Reason.MISSING)
-        return Statement(words, whole(read_answer(instrument, grades, about)))
+        return words, whole(read_answer(instrument, grades, about))
 
     return read
 

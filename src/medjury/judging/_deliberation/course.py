@@ -31,18 +31,19 @@ from medjury.judging._deliberation.prompts import (
     turn_words,
 )
 from medjury.judging._deliberation.record import (
-    ORCHESTRATOR,
+    Act,
     DeliberationBody,
     Ending,
     Grades,
     Heard,
     LostAgent,
     RecordedPersona,
-    Step,
+    RecordedStep,
     changed,
     disputed,
     outside,
     plain_grades,
+    recorded_step,
 )
 from medjury.judging._prompt import CLOSING
 from medjury.judging._rater import Unit
@@ -69,7 +70,8 @@ class Course:
         self.opening = tuple(messages[:-1])
         self.texts = messages[-1].content.removesuffix(CLOSING).rstrip()  # what to do with them is said last
         self.dimensions = unit.dimensions
-        self.steps: list[Step] = []
+        self.steps: list[RecordedStep] = []
+        self.answers: list[Answer] = []
         self.present: dict[str, Agent] = {agent.persona.name: agent for agent in plan.agents}
         self.standing: dict[str, Grades] = {}
         self.words: list[str] = []  # of the first gradings, as the others see them
@@ -95,17 +97,35 @@ class Course:
     def _without(self) -> str:
         """Who was lost on the way, for the rating: a decision of two is not one of three."""
         lost = [
-            f"{step.who} ({'first grading' if step.act == 'opening' else f'turn {step.turn}'}: "
-            f"{step.failure.reason.value}, {step.failure.message})"
-            for step in self.steps
-            if step.failure is not None and step.who != ORCHESTRATOR
+            f"{each.persona} ({'first grading' if each.act == 'opening' else f'turn {each.turn}'}: "
+            f"{each.reason}, {each.message})"
+            for each in self._lost()
         ]
         agents = f"{len(self.present)} of {len(self.plan.agents)} agents"
         return f"Decided by {agents}, without {'; '.join(lost)}." if lost else ""
 
-    @property
-    def answers(self) -> list[Answer]:
-        return [answer for step in self.steps for answer in step.answers]
+    def _lost(self) -> tuple[LostAgent, ...]:
+        return tuple(
+            LostAgent(persona=step.persona, act=step.act, turn=step.turn, **step.failure.content())
+            for step in self.steps
+            if step.failure is not None and step.persona is not None
+        )
+
+    def _keep(
+        self,
+        act: Act,
+        turn: int,
+        agent: Agent | None,
+        asked: Asked[Any],
+        grades: Grades,
+        said: str = "",
+        **details: object,
+    ) -> None:
+        """A step, of an agent or of the orchestrator, and what it took."""
+        self.answers += asked.answers
+        speaker = self.plan.orchestrator if agent is None else agent.speaker
+        who = None if agent is None else agent.persona.name
+        self.steps.append(recorded_step(act, turn, who, speaker, asked, grades, said, **details))
 
     async def _open(self) -> None:
         """Every agent grades on its own, all at once."""
@@ -133,10 +153,7 @@ class Course:
                 raise each
         results = [each for each in asked if not isinstance(each, BaseException)]
         for agent, each in zip(agents, results, strict=True):
-            self.steps.append(
-                Step("opening", 0, agent.persona.name, agent.speaker, each.answers, grades=each.value or {},
-                     failure=each.failure)
-            )  # fmt: skip
+            self._keep("opening", 0, agent, each, each.value or {})
         failures = []
         for agent, each in zip(agents, results, strict=True):
             name = agent.persona.name
@@ -186,10 +203,7 @@ class Course:
             details |= {"to": choice.speaker, "about": list(choice.about), "assessment": choice.assessment}
             if ledger:
                 details["progress"] = choice.progress
-        self.steps.append(
-            Step("question", number + 1, ORCHESTRATOR, plan.orchestrator, asked.answers,
-                 said=choice.question if choice else "", details=details, failure=asked.failure)
-        )  # fmt: skip
+        self._keep("question", number + 1, None, asked, {}, choice.question if choice else "", **details)
         if choice is None:
             raise Failed(_named(asked.failure, f"the orchestrator, before turn {number + 1}"))
         return choice
@@ -214,42 +228,34 @@ class Course:
             name,
             *choice.about,
         )
-        statement = asked.value
-        if statement is None:
+        if asked.value is None:
             self.stalls += 1
-            details: dict[str, object] = {"changed": [], "new_words": False, "stall": True}
-            self.steps.append(
-                Step(
-                    "turn", number, name, agent.speaker, asked.answers, details=details, failure=asked.failure
-                )
-            )
+            self._keep("turn", number, agent, asked, {}, changed=[], new_words=False, stall=True)
             self.turns[-1] += f"\n\n{failed_words(number, name)}"
             self._require_quorum([self._exclude(agent, asked.failure, f"turn {number}")])
             return
-        moved, new = changed(own, statement.grades), self.heard.is_new(statement.words)
+        words, grades = asked.value
+        moved, new = changed(own, grades), self.heard.is_new(words)
         stall = not moved and not new
         if moved:
             self.stalls = 0
         elif stall:
             self.stalls += 1
-        self.steps.append(
-            Step("turn", number, name, agent.speaker, asked.answers, said=statement.words,
-                 grades=statement.grades, details={"changed": moved, "new_words": new, "stall": stall})
-        )  # fmt: skip
-        self.standing[name] = {**own, **statement.grades}
-        self.turns[-1] += f"\n\n{turn_words(number, name, statement.words, statement.grades)}"
-        self.heard.add(statement.words)
+        self._keep("turn", number, agent, asked, grades, words, changed=moved, new_words=new, stall=stall)
+        self.standing[name] = {**own, **grades}
+        self.turns[-1] += f"\n\n{turn_words(number, name, words, grades)}"
+        self.heard.add(words)
 
     def _note_ledger(self, choice: Choice) -> None:
         """The orchestrator's own word on the last turn: new words that it calls no progress are a stall too. A
         changed grade is progress, and mere repetition a stall, whatever it says."""
         place = max(number for number, step in enumerate(self.steps) if step.act == "turn")
         last = self.steps[place]
-        if last.details["changed"] or last.details["stall"]:
+        if last.changed or last.stall:
             return
         stall = choice.progress is False
         self.stalls = self.stalls + 1 if stall else 0
-        self.steps[place] = replace(last, details={**last.details, "stall": stall})
+        self.steps[place] = last.replaced(stall=stall)
 
     async def _decide(self) -> None:
         plan, where = self.plan, "the orchestrator's decision"
@@ -270,10 +276,7 @@ class Course:
                 for name, each in (asked.so_far or {}).items()
             }
         beyond = outside(self.decided, self.standing.values())
-        self.steps.append(
-            Step("decision", self._turns_taken(), ORCHESTRATOR, plan.orchestrator, asked.answers,
-                 grades=self.decided, details={"outside": beyond}, failure=asked.failure)
-        )  # fmt: skip
+        self._keep("decision", self._turns_taken(), None, asked, self.decided, outside=beyond)
 
     async def _ask(
         self,
@@ -335,17 +338,13 @@ class Course:
             ended=self.ending,
             agreed_at_once=self.agreed_at_once,
             turns=self._turns_taken(),
-            stalled_turns=sum(step.details.get("stall") is True for step in self.steps),
-            failed=tuple(
-                LostAgent(persona=step.who, act=step.act, turn=step.turn, reason=step.failure.reason.value,
-                          message=step.failure.message)
-                for step in self.steps if step.failure is not None and step.who != ORCHESTRATOR
-            ),
+            stalled_turns=sum(step.stall for step in self.steps),
+            failed=self._lost(),
             final={name: plain_grades(graded) for name, graded in self.standing.items()},
             decided=plain_grades(self.decided),
             outside=tuple(outside(self.decided, self.standing.values())),
-            steps=tuple(step.recorded() for step in self.steps),
-        )  # fmt: skip
+            steps=tuple(self.steps),
+        )
 
 
 def _remarked(outcome: Outcome, remark: str) -> Outcome:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import Instrument
+from medjury.instruments import Example, Instrument
 from medjury.judging._asking import Speaker
+from medjury.judging._drawn_examples import DrawnExamples
 
 # A name is outside the markers of a prompt, so it is a plain word.
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
@@ -107,29 +108,37 @@ class Agent:
     speaker: Speaker
 
 
-class Rules(Protocol):
-    """What the course of a deliberation needs to know of it (see `Deliberation`)."""
+@dataclass(frozen=True)
+class Rules:
+    """What is settled of a deliberation before it begins; see `Deliberation`."""
+
+    name: str
+    instrument: Instrument
+    orchestrator: Speaker
+    agents: Sequence[Agent]
+    max_turns: int = 6
+    max_stalls: int = 2
+    when_agreed: WhenAgreed = "stop"
+    quorum: int | None = None
+    turns_shown: int | None = None
+    per_dimension: bool = False
+    examples: Sequence[Example] = ()
+    drawn: DrawnExamples | None = None
+
+    def __post_init__(self) -> None:
+        names = [agent.persona.name.casefold().replace("-", "_") for agent in self.agents]
+        if len(names) < 2:
+            raise MedjuryError("a deliberation needs at least two agents; give it two or more personas")
+        for name in names:
+            if names.count(name) > 1:
+                raise MedjuryError(f"two personas are called {name!r}; give each its own name")
+        if self.quorum is not None and not 1 <= self.quorum <= len(names):
+            raise MedjuryError(f"quorum is {self.quorum}, but there are {len(names)} agents")
+        if self.max_turns < 0 or self.max_stalls < 1:
+            raise MedjuryError("max_turns must be 0 or more, and max_stalls 1 or more")
+        if self.turns_shown is not None and self.turns_shown < 1:
+            raise MedjuryError("turns_shown must be 1 or more; a question is part of its turn")
 
     @property
-    def instrument(self) -> Instrument: ...
-
-    @property
-    def orchestrator(self) -> Speaker: ...
-
-    @property
-    def agents(self) -> Sequence[Agent]: ...
-
-    @property
-    def agents_needed(self) -> int: ...
-
-    @property
-    def max_turns(self) -> int: ...
-
-    @property
-    def max_stalls(self) -> int: ...
-
-    @property
-    def when_agreed(self) -> WhenAgreed: ...
-
-    @property
-    def turns_shown(self) -> int | None: ...
+    def agents_needed(self) -> int:
+        return len(self.agents) // 2 + 1 if self.quorum is None else self.quorum

@@ -8,16 +8,14 @@ averaging. The orchestrator, the words and the rules for what goes wrong are our
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
-from medjury.foundation.errors import MedjuryError
-from medjury.instruments import Example, Instrument, Unscored
+from medjury.instruments import Unscored
 from medjury.judging._asking import Speaker
 from medjury.judging._deliberation.course import Course
-from medjury.judging._deliberation.personas import Agent, WhenAgreed
+from medjury.judging._deliberation.personas import Rules
 from medjury.judging._deliberation.prompts import DELIBERATION_VERSION
-from medjury.judging._drawn_examples import DrawnExamples
 from medjury.judging._judge import groups_of
 from medjury.judging._prompt import FIRST_VERSION, Prompt
 from medjury.judging._rater import (
@@ -39,8 +37,7 @@ _EXPLAINED, _STATEMENT, _QUESTION = 57, 180, 120
 _ROLE = 250  # a role's part of the prompt
 
 
-@dataclass(frozen=True)
-class Deliberation(PlainRater):
+class Deliberation(Rules, PlainRater):
     """Agents who grade alone, then speak when the orchestrator asks them; the orchestrator decides.
 
     At most `max_turns` agents' turns, and no more after `max_stalls` stalled ones in a row: a stall is a turn
@@ -49,19 +46,6 @@ class Deliberation(PlainRater):
     default more than half). `turns_shown` bounds what a prompt holds of the discussion to its last turns; first
     gradings are always shown. `examples` are shown with every case, `drawn` ones are chosen for each.
     """
-
-    name: str
-    instrument: Instrument
-    orchestrator: Speaker
-    agents: Sequence[Agent]
-    max_turns: int = 6
-    max_stalls: int = 2
-    when_agreed: WhenAgreed = "stop"
-    quorum: int | None = None
-    turns_shown: int | None = None
-    per_dimension: bool = False
-    examples: Sequence[Example] = ()
-    drawn: DrawnExamples | None = None
 
     @cached_property
     def _prompts(self) -> Mapping[tuple[str, ...], Prompt]:
@@ -86,24 +70,6 @@ class Deliberation(PlainRater):
         if self.drawn is not None:
             settings["drawn"] = self.drawn.fingerprint()
         return settings
-
-    def __post_init__(self) -> None:
-        names = [agent.persona.name.casefold().replace("-", "_") for agent in self.agents]
-        if len(names) < 2:
-            raise MedjuryError("a deliberation needs at least two agents; give it two or more personas")
-        for name in names:
-            if names.count(name) > 1:
-                raise MedjuryError(f"two personas are called {name!r}; give each its own name")
-        if self.quorum is not None and not 1 <= self.quorum <= len(names):
-            raise MedjuryError(f"quorum is {self.quorum}, but there are {len(names)} agents")
-        if self.max_turns < 0 or self.max_stalls < 1:
-            raise MedjuryError("max_turns must be 0 or more, and max_stalls 1 or more")
-        if self.turns_shown is not None and self.turns_shown < 1:
-            raise MedjuryError("turns_shown must be 1 or more; a question is part of its turn")
-
-    @property
-    def agents_needed(self) -> int:
-        return len(self.agents) // 2 + 1 if self.quorum is None else self.quorum
 
     @property
     def models(self) -> Sequence[ChatModel]:
@@ -165,7 +131,7 @@ class Deliberation(PlainRater):
         instrument's words again, and its own."""
         own = max(len(agent.persona.text.encode()) for agent in self.agents)
         prompt = 2 * most_prompt(messages) + own + COMPLAINT + FRAME * len(self.agents)
-        talkative = max((agent.speaker for agent in self.agents), key=_length)
+        talkative = max((agent.speaker for agent in self.agents), key=lambda each: each.max_tokens)
         patient = max((agent.speaker.reasks for agent in self.agents), default=0)
         agent = replace(talkative, reasks=patient)
         said = len(self.agents) * (agent.max_tokens + FRAME)
@@ -192,10 +158,6 @@ class Deliberation(PlainRater):
         course = Course(self, unit, messages, gate)
         outcomes = await course.run()
         return Rated(rows_of(unit, outcomes, course.answers), course.record())
-
-
-def _length(speaker: Speaker) -> int:
-    return speaker.max_tokens
 
 
 def _described(speaker: Speaker) -> dict[str, object]:

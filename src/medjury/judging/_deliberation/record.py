@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
 from medjury.instruments import NotApplicable, Outcome, Score, Unscored
-from medjury.judging._asking import Speaker
-from medjury.models import Answer
+from medjury.judging._asking import Asked, Speaker
 from medjury.store.runs import Body, Grade, RecordedFailure, RunPart
 
 Act = Literal["opening", "question", "turn", "decision"]
@@ -103,44 +101,40 @@ _NEW_SHARE = 0.2
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step. `turn` is 0 before the first turn; `said` is the statement, the question or the orchestrator's
-    reasons; `details` is what only this act has (who was asked about what, which grades changed, a stall)."""
-
-    act: Act
-    turn: int
-    who: str
-    speaker: Speaker
-    answers: Sequence[Answer]
-    said: str = ""
-    grades: Grades = field(default_factory=dict)
-    details: Mapping[str, object] = field(default_factory=dict)
-    failure: Unscored | None = None
-
-    def recorded(self) -> RecordedStep:
-        worths = [answer.worth for answer in self.answers]
-        leads = self.who == ORCHESTRATOR
-        known: dict[str, object] = {
-            "act": self.act,
-            "turn": self.turn,
-            "role": ORCHESTRATOR if leads else "agent",
-            "persona": None if leads else self.who,
-            "model": self.speaker.model.name,
-            "said": self.said,
-            "grades": plain_grades(self.grades),
-            "reasons": {name: each.explanation for name, each in self.grades.items()
-                        if isinstance(each, Score | NotApplicable) and each.explanation},
-            **self.details,
-            "calls": len(self.answers),
-            "seconds": sum(answer.reply.seconds for answer in self.answers),
-            "tokens_in": sum(answer.reply.tokens_in for answer in self.answers),
-            "tokens_out": sum(answer.reply.tokens_out for answer in self.answers),
-            "cost": None if None in worths else sum(each or 0.0 for each in worths),
-        }  # fmt: skip
-        if self.failure is not None:
-            known["failure"] = RecordedFailure.of(self.failure)
-        return RecordedStep.model_validate(known)
+def recorded_step(
+    act: Act,
+    turn: int,
+    persona: str | None,
+    speaker: Speaker,
+    asked: Asked[Any],
+    grades: Grades,
+    said: str = "",
+    **details: object,
+) -> RecordedStep:
+    """One step; the orchestrator has no `persona`. `turn` is 0 before the first turn; `said` is the statement or
+    the question; `details` is what only this act has."""
+    answers = asked.answers
+    worths = [answer.worth for answer in answers]
+    known: dict[str, object] = {
+        "act": act,
+        "turn": turn,
+        "role": ORCHESTRATOR if persona is None else "agent",
+        "persona": persona,
+        "model": speaker.model.name,
+        "said": said,
+        "grades": plain_grades(grades),
+        "reasons": {name: each.explanation for name, each in grades.items()
+                    if isinstance(each, Score | NotApplicable) and each.explanation},
+        **details,
+        "calls": len(answers),
+        "seconds": sum(answer.reply.seconds for answer in answers),
+        "tokens_in": sum(answer.reply.tokens_in for answer in answers),
+        "tokens_out": sum(answer.reply.tokens_out for answer in answers),
+        "cost": None if None in worths else sum(each or 0.0 for each in worths),
+    }  # fmt: skip
+    if asked.failure is not None:
+        known["failure"] = RecordedFailure.of(asked.failure)
+    return RecordedStep.model_validate(known)
 
 
 def plain_grades(grades: Grades) -> dict[str, float | None]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from medjury.foundation.clock import utc_now
 from medjury.foundation.documents import read_document, validate
 from medjury.foundation.errors import MedjuryError
+from medjury.instruments import Unscored
 from medjury.intake.cases import Case, WrittenCriterion, read_written_criteria, write_written_criteria
 from medjury.judging import BREAKER, Breaker, Speaker, propose_criteria, run_async
 from medjury.models import (
@@ -152,16 +153,18 @@ async def _propose(
                 comments=comments.get(case.id, ()),
                 instructions=part.instructions,
             )
-        if found.failure is not None:
-            done.failed[found.failure.reason.value] += 1
-        done.invented += found.invented
+        if isinstance(found, Unscored):
+            done.failed[found.reason.value] += 1
+            return []
+        criteria, invented = found
+        done.invented += invented
         known = {each.text.casefold() for each in case.criteria}
         return [
             WrittenCriterion(
                 case=case.id, id=each.id, text=each.text, points=each.points, quote=each.quote, state="draft",
                 model=done.model, at=utc_now(),
             )
-            for each in found.criteria
+            for each in criteria
             if each.text.casefold() not in known
         ]  # fmt: skip
 
