@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from medjury.cli import main
-from medjury.studies.inspection import TwoTables, settings_text
+from medjury.studies.inspection import TwoTables
 from medjury.tables import Answer, Doubt, Panel
 
 CASES = 40
@@ -445,7 +445,7 @@ def test_stopping_at_a_question_compares_nothing(
 
 def test_the_mapping_as_it_is_written_says_what_it_is(wide: Path, write: Write) -> None:
     door, _, _ = through(wide, write("j.csv", "item,llama", IDS, LLAMA))
-    assert settings_text(door).startswith("# How two tables were read.")
+    assert door.text().startswith("# How two tables were read.")
 
 
 def _semicolons(write: Write) -> Path:

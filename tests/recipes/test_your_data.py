@@ -19,7 +19,7 @@ from tests.recipes.offline import nobody_reached, run_recipe
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.studies import Recipe
-from medjury.studies.inspection import CheckedRecipe, check_recipe
+from medjury.studies.inspection import check_recipe
 
 RECIPES = ["conversations", "criteria", "pairs", *sorted(set(RUNS.values()))]
 # Whether a jury misses danger is known when it has judged.
@@ -35,7 +35,7 @@ def tables_in(run: Path) -> set[str]:
     return {name for name in names if not re.match(r"(gate|preconditions)-\d", name)}
 
 
-def told(found: CheckedRecipe, file: str) -> set[str]:
+def told(found: Any, file: str) -> set[str]:
     (study,) = (each for each in found.studies if each.file == file)
     return {each.name for each in study.tables if not each.needs}
 

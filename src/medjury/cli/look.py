@@ -28,17 +28,17 @@ def _line(text: str) -> tuple[str, str]:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.studies.inspection import lines_of_mapping, look, write_mapping
+    from medjury.studies.inspection import look
 
-    stated = lines_of_mapping(options.map)
+    stated: dict[str, object] = {}
     if options.scale:
         whole = all(each == int(each) for each in options.scale)
         low, high = options.scale
         stated["scale"] = [int(low), int(high)] if whole else {"from": low, "to": high}
-    found = look(options.file, stated, options.family)
+    found = look(options.file, stated, options.family, lines=options.map)
     show(options, found)
     if options.write:
-        words = write_mapping(found, options.file, options.write)
+        words = found.write_mapping(options.file, options.write)
         if not options.json:
             print(words)
     return EXIT_USAGE if found.problem or found.kind.family == "unknown" else 0

@@ -198,15 +198,14 @@ def run(options: argparse.Namespace) -> int:
     from medjury.foundation.errors import MedjuryError
     from medjury.store.runs import GateRules, files
     from medjury.studies import read_rules, with_stated_roles
-    from medjury.studies.inspection import TwoTables, put, read_settings
+    from medjury.studies.inspection import TwoTables
     from medjury.tables import table_of
     from medjury.validation import evidence_of, validation_of
 
     if options.out and (Path(options.out) / files.MANIFEST).exists():
         raise MedjuryError(f"{options.out} is a run folder, which keeps its own ratings; name another --out")
     rules, protocol = read_rules(options.rules) if options.rules else (GateRules(), None)
-    settings = read_settings(Path(options.mapping)) if options.mapping else {}
-    put(settings, dict(options.map))
+    settings = TwoTables.known(Path(options.mapping) if options.mapping else None, dict(options.map))
     given = ("item", "system", "patient", "scale", "columns", "scores", "dimension")
     unanswered: list[Doubt] = []
     tables = TwoTables(
@@ -292,7 +291,6 @@ def _write(folder: Path, evidence: object, found: object, tables: TwoTables, *, 
     from medjury.foundation.files import private_folder, whole_file
     from medjury.report import write_page
     from medjury.store.ratings import guard_frame
-    from medjury.studies.inspection import settings_text
     from medjury.validation import Evidence, Validation
 
     assert isinstance(evidence, Evidence) and isinstance(found, Validation)
@@ -305,6 +303,6 @@ def _write(folder: Path, evidence: object, found: object, tables: TwoTables, *, 
         file.write(guard_frame(evidence.table.everything.drop("row")).write_csv())
     mapping = folder / "mapping.yaml"
     with whole_file(mapping) as file:
-        file.write(settings_text(tables))
+        file.write(tables.text())
     if not quiet:
         print(f"\nReport: {page}\nHow the tables were read, for next time: --mapping {mapping}")

@@ -1,11 +1,5 @@
 from ._look import Look as Look
 from ._look import look as look
-from ._look import write_mapping as write_mapping
-from ._propose import lines_of_mapping as lines_of_mapping
-from ._recipe_check import CheckedRecipe as CheckedRecipe
 from ._recipe_check import check_recipe as check_recipe
 from ._recognise import recognise as recognise
 from ._two_tables import TwoTables as TwoTables
-from ._two_tables import put as put
-from ._two_tables import read_settings as read_settings
-from ._two_tables import settings_text as settings_text

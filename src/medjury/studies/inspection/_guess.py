@@ -12,7 +12,8 @@ from medjury.foundation.errors import MedjuryError
 from medjury.intake import read_table, shown_of
 from medjury.studies.inspection._column_names import is_measured
 from medjury.studies.inspection._grades import scale_in_name
-from medjury.studies.inspection._recognise import Kind, reading_of, recognise
+from medjury.studies.inspection._propose import Kind
+from medjury.studies.inspection._recognise import reading_of, recognise
 from medjury.tables import COLUMNS, ID_RULES, Answer, Doubt
 
 SIDES = ("humans", "judges")

@@ -14,7 +14,8 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import whole_file
 from medjury.intake.cases import is_healthbench_file, is_marks_file
 from medjury.studies.inspection._grades import scale_part, usual_scale
-from medjury.studies.inspection._recognise import Kind, head, recognise
+from medjury.studies.inspection._propose import Kind, lines_of_mapping
+from medjury.studies.inspection._recognise import head, recognise
 from medjury.tables import CRITERION, usual_values
 
 if TYPE_CHECKING:
@@ -43,13 +44,8 @@ class Facts:
         return self.clinicians + self.judges
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question, the command that answers it, and what the file lacks ("" where it lacks nothing)."""
-
-    question: str
-    command: str
-    lacks: Callable[[Facts], str]
+# A question, the command that answers it, and what the file lacks ("" where it lacks nothing).
+Question = tuple[str, str, Callable[[Facts], str]]
 
 
 def _agreement(facts: Facts) -> str:
@@ -65,37 +61,38 @@ def _trust(facts: Facts) -> str:
 
 
 _OF_RATINGS = (
-    Question("How well do the raters agree?", "medjury agreement", _agreement),
-    Question("May the judges be trusted?", "medjury validate HUMANS JUDGES", _trust),
-    Question("Which system is better?", "medjury rank", lambda facts: "" if facts.systems > 1 else
+    ("How well do the raters agree?", "medjury agreement", _agreement),
+    ("May the judges be trusted?", "medjury validate HUMANS JUDGES", _trust),
+    ("Which system is better?", "medjury rank", lambda facts: "" if facts.systems > 1 else
              "scores of a second system, in a column that names it"),
-    Question("Does a rater give the same score twice?", "medjury audit", lambda facts: "" if facts.repeats else
+    ("Does a rater give the same score twice?", "medjury audit", lambda facts: "" if facts.repeats else
              "repeated scores, in a column that numbers them (`repeat`)"),
-    Question("What is the mean quality by few labels and many judge scores?", "medjury estimate", _trust),
+    ("What is the mean quality by few labels and many judge scores?", "medjury estimate", _trust),
 )  # fmt: skip
 _OF_CASES = (
-    Question("How good are these answers, by a jury of models?", "medjury run", lambda facts: "" if facts.answers
+    ("How good are these answers, by a jury of models?", "medjury run", lambda facts: "" if facts.answers
              else "answers to judge (`candidate`); `medjury draft` writes some"),
-    Question("May that jury be trusted?", "medjury report", lambda facts: "clinicians' ratings of these cases"),
+    ("May that jury be trusted?", "medjury report", lambda facts: "clinicians' ratings of these cases"),
 )  # fmt: skip
 _OF_TRANSCRIPTS = (
-    Question("Which clinically important words did recognition change?", "medjury transcripts GOLD RECOGNISED",
+    ("Which clinically important words did recognition change?", "medjury transcripts GOLD RECOGNISED",
              lambda facts: "the other transcript of the same call (what was said, or what was recognised)"),
 )  # fmt: skip
 _OF_RUNS = (
-    Question("May this jury be trusted, and for what?", "medjury report", lambda facts: ""),
-    Question("Is the folder as it was written?", "medjury runs verify", lambda facts: ""),
+    ("May this jury be trusted, and for what?", "medjury report", lambda facts: ""),
+    ("Is the folder as it was written?", "medjury runs verify", lambda facts: ""),
 )  # fmt: skip
 _QUESTIONS = {"ratings": _OF_RATINGS, "store": _OF_RATINGS, "cases": _OF_CASES, "transcript": _OF_TRANSCRIPTS,
               "run": _OF_RUNS}  # fmt: skip
 
 
-def asked(facts: Facts) -> list[tuple[Question, str]]:
-    """Every question that such a file may answer, each with what is missing for it."""
-    questions = _QUESTIONS.get(facts.family, ())
-    if not facts.readable:
-        return [(each, "a mapping by which the file can be read") for each in questions]
-    return [(each, each.lacks(facts)) for each in questions]
+def asked(facts: Facts) -> list[tuple[str, str, str]]:
+    """Every question that such a file may answer, the command for it, and what is missing."""
+    unread = "a mapping by which the file can be read"
+    return [
+        (question, command, lacks(facts) if facts.readable else unread)
+        for question, command, lacks in _QUESTIONS.get(facts.family, ())
+    ]
 
 
 _LONGEST_CELL = 40
@@ -130,8 +127,7 @@ class Look:
 
     def to_json(self) -> str:
         questions = [
-            {"question": each.question, "command": each.command, "missing": missing}
-            for each, missing in asked(self.facts)
+            dict(zip(("question", "command", "missing"), each, strict=True)) for each in asked(self.facts)
         ]
         found = {
             "file": self.file, "family": self.kind.family, "kind": self.kind.name, "columns": self.columns,
@@ -172,20 +168,41 @@ class Look:
         )
         lines += [f"Note: {each}" for each in self.notes]
         lines += [f"It cannot be read yet: {self.problem}"] if self.problem else []
-        for each, missing in asked(self.facts):
-            verdict = f"missing: {missing}" if missing else f"yes: {each.command}"
-            lines.append(f"{each.question} {verdict}")
+        for question, command, missing in asked(self.facts):
+            lines.append(f"{question} " + (f"missing: {missing}" if missing else f"yes: {command}"))
         return "\n".join(lines)
+
+    def write_mapping(self, path_of: str | Path, path: str | Path) -> str:
+        """Write the mapping by which the file was read, and what it gave; how to go on, in words. What somebody
+        else wrote is not replaced."""
+        place, start = Path(path), "# How "
+        if self.problem or not self.facts.readable or self.kind.family not in ("ratings", "cases"):
+            why = self.problem or f"{self.file} is no table of ratings or cases"
+            raise MedjuryError(f"no mapping was written: {why}")
+        if place.exists() and not place.read_text(encoding="utf-8", errors="replace").startswith(start):
+            raise MedjuryError(
+                f"{place} is there already and is no mapping that `medjury look` wrote; name another file"
+            )
+        with whole_file(place) as file:
+            file.write(f"{start}{self.file} is read: {self.read}\n" + (self.mapping_text() or "{}\n"))
+        if self.kind.family == "cases":
+            return f"Written to {place}. Next: medjury cases check {path_of} --mapping {place}"
+        if self.facts.raters > 1 and not self.facts.judges:
+            return f"Written to {place}. Next: medjury agreement {path_of} --mapping {place}"
+        return f"Written to {place}. It reads the file in every command that takes ratings"
 
 
 def look(
     path: str | Path,
     stated: Mapping[str, Any] | None = None,
     wanted: Literal["ratings", "cases"] | None = None,
+    *,
+    lines: Sequence[tuple[str, str]] = (),
 ) -> Look:
-    """What the file is and what may be done with it. `stated` are lines of its mapping, `wanted` how it is to be
-    read where it may be ratings as well as cases. Nothing is written."""
-    place = Path(path)
+    """What the file is and what may be done with it. `stated` is what is known of its mapping, as it is or in
+    `lines` such as `labels`, `Poor < Fair`; `wanted` is how it is to be read where it may be ratings as well as
+    cases. Nothing is written."""
+    place, stated = Path(path), {**lines_of_mapping(lines), **(stated or {})}
     if not stated and wanted is None:  # files with criteria are read as they are
         if is_marks_file(place):
             return replace(_run(place, _MARKS), notes=(_SCORED,))
@@ -202,26 +219,6 @@ def look(
     except MedjuryError as error:
         columns, samples = _head(place, kind)
         return Look(place.name, kind, Facts(kind.family), columns, samples=samples, problem=str(error))
-
-
-def write_mapping(found: Look, path_of: str | Path, path: str | Path) -> str:
-    """Write the mapping by which the file was read, and what it gave; how to go on, in words. What somebody else
-    wrote is not replaced."""
-    place, start = Path(path), "# How "
-    if found.problem or not found.facts.readable or found.kind.family not in ("ratings", "cases"):
-        why = found.problem or f"{found.file} is no table of ratings or cases"
-        raise MedjuryError(f"no mapping was written: {why}")
-    if place.exists() and not place.read_text(encoding="utf-8", errors="replace").startswith(start):
-        raise MedjuryError(
-            f"{place} is there already and is no mapping that `medjury look` wrote; name another file"
-        )
-    with whole_file(place) as file:
-        file.write(f"{start}{found.file} is read: {found.read}\n" + (found.mapping_text() or "{}\n"))
-    if found.kind.family == "cases":
-        return f"Written to {place}. Next: medjury cases check {path_of} --mapping {place}"
-    if found.facts.raters > 1 and not found.facts.judges:
-        return f"Written to {place}. Next: medjury agreement {path_of} --mapping {place}"
-    return f"Written to {place}. It reads the file in every command that takes ratings"
 
 
 def _listed(each: Any) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from medjury.intake import is_blank, shown_of
 from medjury.studies.inspection._column_names import kind_of, looks_like_models, made_of_others, proposal
@@ -27,20 +27,28 @@ _LISTS = ("dimensions", "raters", "items", "systems", "na", "blank", "fill_down"
 _WIDE = ("dimensions", "raters", "items", "systems", "columns", "score")
 
 
-@dataclass(frozen=True, slots=True)
-class Proposed:
-    """A mapping, what of it is a guess (each with its default, which the mapping has), and what is missing."""
+Family = Literal["ratings", "cases", "transcript", "run", "store", "study", "unknown"]
 
-    mapping: dict[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a file is: its family, its name in words, the mapping that it needs, what of that is a guess (each with
+    its default, which the mapping has), the one fact that is missing, and whether it may be read as the other of
+    ratings and cases."""
+
+    family: Family
+    name: str
+    mapping: dict[str, Any] = field(default_factory=dict)
     doubts: tuple[Doubt, ...] = ()
     missing: str = ""
+    other: Family | None = None
     columns: Mapping[str, Any] = field(default_factory=dict)  # what names and cells of the columns told alone
 
 
 # What the grades mean, which scale they are on, who gave them: what the columns' names do not tell.
 
 
-def propose(path: Path, seen: Seen, stated: Mapping[str, Any]) -> Proposed:
+def propose(path: Path, seen: Seen, stated: Mapping[str, Any]) -> Kind:
     """The whole mapping of a table of ratings; `stated` are lines of it that a person gave."""
     header = [name if name or at else "Unnamed: 0" for at, name in enumerate(seen.header)]
     taken = {str(each) for value in stated.values() for each in each_of(value)}
@@ -49,7 +57,7 @@ def propose(path: Path, seen: Seen, stated: Mapping[str, Any]) -> Proposed:
     return replace(completed(path, seen, _merged(found, stated), stated), columns=found)
 
 
-def completed(path: Path, seen: Seen, mapping: dict[str, Any], stated: Mapping[str, Any]) -> Proposed:
+def completed(path: Path, seen: Seen, mapping: dict[str, Any], stated: Mapping[str, Any]) -> Kind:
     """A mapping of columns, with all that their cells tell: grades, scale, gaps, and who rated."""
     how = {name: value for name, value in seen.how.items() if name != "sheets"}
     doubts: list[Doubt] = []
@@ -57,20 +65,18 @@ def completed(path: Path, seen: Seen, mapping: dict[str, Any], stated: Mapping[s
     doubts += asked
     if "{item}" not in str(mapping.get("columns")) and not mapping.keys() & {"item", "items"}:
         names = ", ".join(name for name in seen.header if name)
-        return Proposed(
-            how | mapping, (), f"which column names the case? It has {names}: say --map item=COLUMN"
-        )
+        return _lacking(how | mapping, f"which column names the case? It has {names}: say --map item=COLUMN")
     scored = score_cells(seen, mapping)
     again = [name for name in scored if (found := re.fullmatch(r"(.+)\.\d", name)) and found[1] in scored]
     if again:
-        return Proposed(
+        return _lacking(
             how | mapping,
-            missing=f"whose grades are in {', '.join(again)}? Columns of the same name were numbered: call "
-            "them in the file by their rater, such as Accuracy Ada",
+            f"whose grades are in {', '.join(again)}? Columns of the same name were numbered: call them in the "
+            "file by their rater, such as Accuracy Ada",
         )
     if not scored:
         names = ", ".join(name for name in seen.header if name)
-        return Proposed(how | mapping, (), f"which columns hold grades? It has {names}: say --map dimensions=A,B "
+        return _lacking(how | mapping, f"which columns hold grades? It has {names}: say --map dimensions=A,B "
                         "(or raters=A,B, where each column is a rater)")  # fmt: skip
     mapping |= _left_out(seen, mapping)
     if "item" not in stated and (apart := _apart(seen, mapping, scored)) is not None:
@@ -88,14 +94,18 @@ def completed(path: Path, seen: Seen, mapping: dict[str, Any], stated: Mapping[s
         scored = score_cells(seen, mapping)
     mapping, asked, missing = _with_grades(seen, mapping, scored, stated)
     if missing:
-        return Proposed(how | mapping, (), missing)
+        return _lacking(how | mapping, missing)
     if "scale" not in stated:
         scale, asked_scale = _scale(seen, mapping, scored)
         mapping |= scale
         asked += asked_scale
     order = [*how, *mapping]
     whole = {**mapping, **how}
-    return Proposed({name: whole[name] for name in order}, (*doubts, *asked))
+    return Kind("ratings", "", {name: whole[name] for name in order}, (*doubts, *asked))
+
+
+def _lacking(mapping: dict[str, Any], missing: str) -> Kind:
+    return Kind("ratings", "", mapping, missing=missing)
 
 
 def _merged(found: dict[str, Any], stated: Mapping[str, Any]) -> dict[str, Any]:

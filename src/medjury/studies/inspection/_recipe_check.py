@@ -26,15 +26,6 @@ _NOT_HERE = "its context window is not known"  # of models, which the dry run te
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedFile:
-    """A file of the folder: what the studies take it for, and whether it is still the recipe's own."""
-
-    file: str
-    use: str
-    is_ours: bool
-
-
-@dataclass(frozen=True, slots=True)
 class CheckedStudy:
     """One study file: the `problems` that keep it from being run, what its files hold, and the tables of its
     report. `lost` are those that the recipe's own report has and this one will not."""
@@ -75,11 +66,12 @@ def _grouped(named: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class CheckedRecipe:
-    """All study files of a folder. `recipe` is the one that it was made from, "" where nobody knows."""
+    """All study files of a folder. `recipe` is the one that it was made from, "" where nobody knows; `files` has a
+    row for each file: what the studies take it for, and whether it is still the recipe's own."""
 
     folder: Path
     recipe: str
-    files: tuple[CheckedFile, ...]
+    files: Sequence[dict[str, Any]]
     studies: tuple[CheckedStudy, ...]
 
     @property
@@ -92,19 +84,17 @@ class CheckedRecipe:
             "folder": str(self.folder),
             "recipe": self.recipe or None,
             "sound": self.is_sound,
-            "files": [asdict(each) for each in self.files],
+            "files": self.files,
             "studies": [asdict(each) for each in self.studies],
         }
 
     def text(self) -> str:
         after = f"after the recipe {self.recipe}" if self.recipe else "which recipe it is after is not known"
         lines = [f"{self.folder}: {counted(len(self.studies), 'study file')}, {after}", ""]
-        lines += text_table(
-            [
-                {"file": each.file, "": "the recipe's own" if each.is_ours else "yours", "it holds": each.use}
-                for each in self.files
-            ]
-        )
+        lines += text_table([
+            {"file": each["file"], "": "the recipe's own" if each["is_ours"] else "yours", "it holds": each["use"]}
+            for each in self.files
+        ])  # fmt: skip
         for study in self.studies:
             lines += ["", *study.lines()]
         wrong = sum(bool(each.problems) for each in self.studies)
@@ -159,8 +149,8 @@ def check_recipe(folder: str | Path, *, recipe: str | None = None) -> CheckedRec
         use = "; ".join(dict.fromkeys(named.get(name, ())))
         if any(place == there[name] for place in documents):
             use = "a study"
-        files.append(CheckedFile(name, use or _idle(name), is_ours[name]))
-    return CheckedRecipe(folder, "" if stated is None else stated.name, tuple(files), tuple(studies))
+        files.append({"file": name, "use": use or _idle(name), "is_ours": is_ours[name]})
+    return CheckedRecipe(folder, "" if stated is None else stated.name, files, tuple(studies))
 
 
 def _idle(name: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError, no_such
@@ -19,28 +19,8 @@ from medjury.store.runs import files
 from medjury.studies.inspection._cases import case_proposal
 from medjury.studies.inspection._column_names import item_column, kind_of
 from medjury.studies.inspection._grades import in_order
-from medjury.studies.inspection._propose import propose
+from medjury.studies.inspection._propose import Family, Kind, propose
 from medjury.studies.inspection._seen import Seen, seen_table
-from medjury.tables import Doubt
-
-Family = Literal["ratings", "cases", "transcript", "run", "store", "study", "unknown"]
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """What a file is: its family, its name in words, the mapping that it needs, what of that is a guess, the one
-    fact that is missing, and whether it may be read as the other of ratings and cases."""
-
-    family: Family
-    name: str
-    mapping: dict[str, Any] = field(default_factory=dict)
-    doubts: tuple[Doubt, ...] = ()
-    missing: str = ""
-    other: Family | None = None
-    columns: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # the mapping, less what cells and file tell beyond
-
 
 # Results of other evaluation programs, known by the keys that only they have, and the mapping that reads each.
 
@@ -352,12 +332,10 @@ def _table(place: Path, seen: Seen, stated: Mapping[str, Any], wanted: Family | 
         )
     name = _named(names, seen, mapping)
     other: Family | None = "cases" if both else None
-    kind = Kind("ratings", name, mapping, found.doubts, found.missing, other, found.columns)
     if found.missing and not mapping.keys() & {"rater", "score", "dimensions", "raters", "columns", "item"}:
-        return Kind(
-            "unknown", "table without a column of scores, and without texts to judge", missing=found.missing
-        )
-    return kind
+        words = "table without a column of scores, and without texts to judge"
+        return Kind("unknown", words, missing=found.missing)
+    return replace(found, name=name, other=other)
 
 
 def _are_ratings(mapping: Mapping[str, Any], is_rated: bool, cases: Mapping[str, Any]) -> bool:

@@ -18,20 +18,6 @@ Lacks = Callable[[StudyFacts], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
-    """Tables of the report that come together, what they show, and what must be there for them, in the order in
-    which it is asked for."""
-
-    tables: tuple[str, ...]
-    about: str
-    wanted: tuple[Lacks, ...] = ()
-
-    def lacks(self, facts: StudyFacts) -> str:
-        """The first of it that these files lack ("": nothing)."""
-        return next((words for each in self.wanted if (words := each(facts))), "")
-
-
-@dataclass(frozen=True, slots=True)
 class TableToCome:
     """A table by its name in `tables/`, what it shows, and what it needs that is not there ("": it will come)."""
 
@@ -43,9 +29,9 @@ class TableToCome:
 def tables_to_come(facts: StudyFacts) -> tuple[TableToCome, ...]:
     """Every table that a report can have, but for those of single rules of the gate and of what judges miss."""
     found = []
-    for need in _NEEDS:
-        lacks = need.lacks(facts)
-        found += [TableToCome(name, need.about, lacks) for name in need.tables]
+    for names, about, *wanted in _NEEDS:
+        needs = next((words for each in wanted if (words := each(facts))), "")
+        found += [TableToCome(name, about, needs) for name in names.split()]
     return tuple(found)
 
 
@@ -165,96 +151,95 @@ def _strategy(name: str) -> Lacks:
     return _wanted(lambda facts: name in facts.strategies, f"a judge with `strategy: {name}`")
 
 
-_NEEDS = (
-    Need(("coverage", "unscored", "unscored-by-reason"), "what was scored, and what was not"),
-    Need(("judges", "methods", "tripod-llm", "folder"), "how it was made"),
-    Need(("cost",), "calls, tokens and money"),
-    Need(("cost-by-system", "coverage-by-system"), "the same, system by system", (_SYSTEMS,)),
-    Need(("answering-models",), "which models answered", (_ASKED,)),
-    Need(("corpus",), "what was rated"),
-    Need(("distributions",), "which grades were given"),
-    Need(("ways-of-judging", "ways-of-judging-settings"), "the judges beside one another"),
-    Need(("verdicts",), "may the jury be trusted"),
-    Need(("agreement", "agreement-other-coefficients"), "agreement with the clinicians", (_PEOPLE,)),
-    Need(("attributes", "differences"), "differences from the clinicians", (_PEOPLE,)),
-    Need(("confusion",), "which grade became which", (_PEOPLE,)),
-    Need(("confusion-by-rater",), "the same of every judge", (_PEOPLE, _JUDGES)),
-    Need(("ways-of-judging-by-dimension",), "the judges on each dimension", (_PEOPLE,)),
-    Need(("cases-worth-reading",), "where raters differ most", (_TO_DIFFER,)),
-    Need(("human-baseline", "clinicians-together"), "clinicians with one another", (_PEOPLE, _SHARED)),
-    Need(("rater-kappas",), "every two raters", (_THREE_RATERS,)),
-    Need(("raters",), "who the clinicians are", (_PROFILES,)),
-    Need(("classes",), "accuracy and F1", (_PEOPLE, _CLASSES)),
-    Need(
-        ("classes-clinicians", "classes-crossed"),
+# Tables that come together, what they show, and what must be there for them, in the order in which it is asked for.
+_NEEDS: tuple[tuple[str, str, *tuple[Lacks, ...]], ...] = (
+    ("coverage unscored unscored-by-reason", "what was scored, and what was not"),
+    ("judges methods tripod-llm folder", "how it was made"),
+    ("cost", "calls, tokens and money"),
+    ("cost-by-system coverage-by-system", "the same, system by system", _SYSTEMS),
+    ("answering-models", "which models answered", _ASKED),
+    ("corpus", "what was rated"),
+    ("distributions", "which grades were given"),
+    ("ways-of-judging ways-of-judging-settings", "the judges beside one another"),
+    ("verdicts", "may the jury be trusted"),
+    ("agreement agreement-other-coefficients", "agreement with the clinicians", _PEOPLE),
+    ("attributes differences", "differences from the clinicians", _PEOPLE),
+    ("confusion", "which grade became which", _PEOPLE),
+    ("confusion-by-rater", "the same of every judge", _PEOPLE, _JUDGES),
+    ("ways-of-judging-by-dimension", "the judges on each dimension", _PEOPLE),
+    ("cases-worth-reading", "where raters differ most", _TO_DIFFER),
+    ("human-baseline clinicians-together", "clinicians with one another", _PEOPLE, _SHARED),
+    ("rater-kappas", "every two raters", _THREE_RATERS),
+    ("raters", "who the clinicians are", _PROFILES),
+    ("classes", "accuracy and F1", _PEOPLE, _CLASSES),
+    (
+        "classes-clinicians classes-crossed",
         "the clinicians' classes side by side",
-        (_PEOPLE, _CLASSES, _SHARED),
+        _PEOPLE,
+        _CLASSES,
+        _SHARED,
     ),
-    Need(
-        ("dimension-correlations", "dimension-correlations-by-rater"),
+    (
+        "dimension-correlations dimension-correlations-by-rater",
         "do dimensions measure different things",
-        (_DIMENSIONS,),
+        _DIMENSIONS,
     ),
-    Need(("internal-consistency",), "do dimensions make one scale", (_ONE_SCALE,)),
-    Need(("severe-errors",), "danger that was missed", (_PEOPLE, _DANGER)),
-    Need(("severe-error-overlap",), "judges that miss the same danger", (_PEOPLE, _DANGER, _JUDGES)),
-    Need(("triage",), "which answers to read first", (_SINGLE, _reviewed)),
-    Need(("triage-labels", "triage-labels-by-system"), "cases with a label", (_PEOPLE, _LABELS)),
-    Need(("jury-worth",), "the jury beside its best judge", (_PEOPLE, _JURY)),
-    Need(("second-panel", "second-panel-before-after"), "the jury beside a second panel", (_PEOPLE, _PANEL)),
-    Need(("second-panel-severe-errors",), "danger beside a second panel", (_PEOPLE, _PANEL, _DANGER)),
-    Need(
-        ("calibration", "calibration-curves"),
-        "calibration to the clinicians",
-        (_SINGLE, _CALIBRATED, _PEOPLE),
-    ),
-    Need(("agreement-by-system",), "agreement within each system", (_PEOPLE, _SYSTEMS)),
-    Need(("ranking",), "the systems in order", (_SINGLE, _ranked)),
-    Need(
-        ("ranking-beside-clinicians",),
-        "jury's and clinicians' order of the systems",
-        (_SINGLE, _ranked, _PEOPLE),
-    ),
-    Need(("ranking-agreement",), "how far both orders agree", (_SINGLE, _ranked, _PEOPLE, _BOTH_ORDERS)),
-    Need(
-        ("ranking-agreement-calibrated",),
+    ("internal-consistency", "do dimensions make one scale", _ONE_SCALE),
+    ("severe-errors", "danger that was missed", _PEOPLE, _DANGER),
+    ("severe-error-overlap", "judges that miss the same danger", _PEOPLE, _DANGER, _JUDGES),
+    ("triage", "which answers to read first", _SINGLE, _reviewed),
+    ("triage-labels triage-labels-by-system", "cases with a label", _PEOPLE, _LABELS),
+    ("jury-worth", "the jury beside its best judge", _PEOPLE, _JURY),
+    ("second-panel second-panel-before-after", "the jury beside a second panel", _PEOPLE, _PANEL),
+    ("second-panel-severe-errors", "danger beside a second panel", _PEOPLE, _PANEL, _DANGER),
+    ("calibration calibration-curves", "calibration to the clinicians", _SINGLE, _CALIBRATED, _PEOPLE),
+    ("agreement-by-system", "agreement within each system", _PEOPLE, _SYSTEMS),
+    ("ranking", "the systems in order", _SINGLE, _ranked),
+    ("ranking-beside-clinicians", "jury's and clinicians' order of the systems", _SINGLE, _ranked, _PEOPLE),
+    ("ranking-agreement", "how far both orders agree", _SINGLE, _ranked, _PEOPLE, _BOTH_ORDERS),
+    (
+        "ranking-agreement-calibrated",
         "both orders after calibration",
-        (_SINGLE, _ranked, _PEOPLE, _BOTH_ORDERS, _CALIBRATED),
+        _SINGLE,
+        _ranked,
+        _PEOPLE,
+        _BOTH_ORDERS,
+        _CALIBRATED,
     ),
-    Need(
-        ("ranking-by-reference",),
+    (
+        "ranking-by-reference",
         "the clinicians' order, estimated",
-        (_ONE_BENCHMARK, _SINGLE, _ranked, _PEOPLE, _every_system),
+        _ONE_BENCHMARK,
+        _SINGLE,
+        _ranked,
+        _PEOPLE,
+        _every_system,
     ),
-    Need(
-        ("self-preference",),
-        "does a judge favour its own vendor",
-        (_SINGLE, _TWO_OF_BOTH, _VENDORS, _OWN_VENDOR),
-    ),
-    Need(("stability", "stability-by-answer"), "the same judge asked again", (_SINGLE, _DRAWS)),
-    Need(("stability-people",), "clinicians beside it", (_SINGLE, _DRAWS, _TWO_PEOPLE)),
-    Need(("repeats",), "every run of a judge", (_SINGLE, _DRAWS, _PEOPLE, _REPEATS)),
-    Need(("standardised",), "ICC(3,k) on z-scores, with text metrics", (_PEOPLE, _SHARED, _METRICS)),
-    Need(("text-metrics",), "which text metric sees harm", (_METRICS, _PEOPLE, _IMPACT)),
-    Need(("errors",), "what moves the error", (_SINGLE, _ERROR_COLUMN, _MODELLED, _PEOPLE, _MANY_GRADES)),
-    Need(
-        ("claims-per-answer", "claims-verdicts", "claims-evidence", "claims-listing"),
+    ("self-preference", "does a judge favour its own vendor", _SINGLE, _TWO_OF_BOTH, _VENDORS, _OWN_VENDOR),
+    ("stability stability-by-answer", "the same judge asked again", _SINGLE, _DRAWS),
+    ("stability-people", "clinicians beside it", _SINGLE, _DRAWS, _TWO_PEOPLE),
+    ("repeats", "every run of a judge", _SINGLE, _DRAWS, _PEOPLE, _REPEATS),
+    ("standardised", "ICC(3,k) on z-scores, with text metrics", _PEOPLE, _SHARED, _METRICS),
+    ("text-metrics", "which text metric sees harm", _METRICS, _PEOPLE, _IMPACT),
+    ("errors", "what moves the error", _SINGLE, _ERROR_COLUMN, _MODELLED, _PEOPLE, _MANY_GRADES),
+    (
+        "claims-per-answer claims-verdicts claims-evidence claims-listing",
         "claims, one by one",
-        (_strategy("claims"),),
+        _strategy("claims"),
     ),
-    Need(("claims-area", "claims-thresholds"), "thresholds of support", (_strategy("claims"), _PEOPLE)),
-    Need(
-        ("deliberation-endings", "deliberation-personas"), "how agents decided", (_strategy("deliberation"),)
-    ),
-    Need(("preference",), "concordance and preference", (_CONCORDANT,)),
-    Need(
-        ("preference-orders",),
+    ("claims-area claims-thresholds", "thresholds of support", _strategy("claims"), _PEOPLE),
+    ("deliberation-endings deliberation-personas", "how agents decided", _strategy("deliberation")),
+    ("preference", "concordance and preference", _CONCORDANT),
+    (
+        "preference-orders",
         "does the order of two answers decide",
-        (_CONCORDANT, _PREFERENCE, _strategy("concordance")),
+        _CONCORDANT,
+        _PREFERENCE,
+        _strategy("concordance"),
     ),
-    Need(("pairs", "pairs-raters"), "systems by preferences", (_PAIRS,)),
-    Need(("pairs-reference",), "systems by the clinicians' preferences", (_PAIRS, _PEOPLE)),
-    Need(("criteria-scores", "criterion-verdicts"), "points of the criteria", (_CRITERIA,)),
-    Need(("criteria-scores-by-tag", "criteria-tag-verdicts"), "the same by tag", (_CRITERIA,)),
-    Need(("injection",), "planted instructions", (_INJECTION,)),
+    ("pairs pairs-raters", "systems by preferences", _PAIRS),
+    ("pairs-reference", "systems by the clinicians' preferences", _PAIRS, _PEOPLE),
+    ("criteria-scores criterion-verdicts", "points of the criteria", _CRITERIA),
+    ("criteria-scores-by-tag criteria-tag-verdicts", "the same by tag", _CRITERIA),
+    ("injection", "planted instructions", _INJECTION),
 )

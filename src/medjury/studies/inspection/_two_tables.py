@@ -89,9 +89,9 @@ _OPTIONS = ("item", "system", "patient", "scores", "columns", "dimension")
 
 @dataclass(slots=True)
 class TwoTables:
-    """What is known of two tables so far. `settings` is the mapping of both, as it is written and read again;
-    `given` are the options that hold for both. `ask` answers a doubt, or refuses with its question; `show` shows
-    the mapping before the first thing is compared. `settled` is every doubt with its answer, `taken` what
+    """What is known of two tables so far. `settings` is the mapping of both, as `text` writes it and `known` reads
+    it; `given` are the options that hold for both. `ask` answers a doubt, or refuses with its question; `show`
+    shows the mapping before the first thing is compared. `settled` is every doubt with its answer, `taken` what
     needed none."""
 
     humans: Path
@@ -133,6 +133,26 @@ class TwoTables:
             (ends,) = stated
             self.settings["scale"] = list(ends)
             self.taken.append(f"the scale is the one in the columns' names: {ends[0]:g} to {ends[1]:g}")
+
+    @staticmethod
+    def known(file: Path | None, lines: Mapping[str, Any]) -> dict[str, Any]:
+        """What a mapping says that an earlier call wrote, and its `lines` that a person gave."""
+        settings = {} if file is None else read_settings(file)
+        put(settings, lines)
+        return settings
+
+    def text(self) -> str:
+        """The mapping as YAML, for next time."""
+        import yaml
+
+        kept = {key: part for key, part in self.settings.items() if part}
+        if self.scale and "scale" not in kept:
+            kept["scale"] = self.scale
+        start = (
+            "# How two tables were read. To read them in the same way again: medjury validate HUMANS "
+            "JUDGES --mapping FILE\n"
+        )
+        return start + str(yaml.safe_dump(kept, sort_keys=False, allow_unicode=True, width=100))
 
     @property
     def scale(self) -> Any:
@@ -258,7 +278,7 @@ def put(settings: dict[str, Any], sets: Mapping[str, Any]) -> None:
 
 
 def read_settings(path: Path) -> dict[str, Any]:
-    """The mapping of two tables, as `settings_text` writes it."""
+    """The mapping of two tables, as `TwoTables.text` writes it."""
     value = read_document(path).value
     if not isinstance(value, dict) or not value.keys() & set(SIDES):
         raise MedjuryError(
@@ -271,17 +291,3 @@ def read_settings(path: Path) -> dict[str, Any]:
         if key in (*SIDES, "match") and not isinstance(part or {}, dict):
             raise MedjuryError(f"{path}: {key} must hold lines of its own, such as `item: COLUMN`")
     return {key: part or {} for key, part in value.items()}
-
-
-def settings_text(tables: TwoTables) -> str:
-    """The mapping as YAML, for next time."""
-    import yaml
-
-    kept = {key: part for key, part in tables.settings.items() if part}
-    if tables.scale and "scale" not in kept:
-        kept["scale"] = tables.scale
-    start = (
-        "# How two tables were read. To read them in the same way again: medjury validate HUMANS "
-        "JUDGES --mapping FILE\n"
-    )
-    return start + str(yaml.safe_dump(kept, sort_keys=False, allow_unicode=True, width=100))
