@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.analysis.agreement import kappa_statistics
+from medjury.analysis.agreement._kappa import kappa_statistics
 from medjury.analysis.agreement._weighting import by_last_column, by_strata, post_strata
 from medjury.analysis.calibration._influence import influence_sizes
 from medjury.analysis.calibration._review_queue import inclusion_probabilities, systematic

@@ -15,14 +15,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.analysis.agreement import (
-    correlation_statistics,
-    icc_statistics,
-    kappa_statistics,
-    mixed_model_icc,
-    non_inferiority,
-    severe_errors,
-)
+from medjury.analysis.agreement import mixed_model_icc, non_inferiority, severe_errors
+from medjury.analysis.agreement._correlation import correlation_statistics
+from medjury.analysis.agreement._icc import icc_statistics
+from medjury.analysis.agreement._kappa import kappa_statistics
 from medjury.analysis.agreement._pair_estimates import pair_estimates
 from medjury.analysis.agreement._pair_statistics import Pair, Settings
 from medjury.analysis.audits import drift

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.analysis.agreement import cohen_kappa, icc, icc_statistics, kappa_statistics, krippendorff_alpha
+from medjury.analysis.agreement import cohen_kappa, icc, krippendorff_alpha
+from medjury.analysis.agreement._icc import icc_statistics
+from medjury.analysis.agreement._kappa import kappa_statistics
 from medjury.analysis.agreement._krippendorff import alpha_statistics
 from medjury.statistics import evaluate
 

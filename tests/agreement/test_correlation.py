@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 from tests.agreement.reference_values import reference
 
-from medjury.analysis.agreement import _ranks, correlation_statistics, kendall_tau_b, pearson, spearman
+from medjury.analysis.agreement import _ranks, kendall_tau_b, pearson, spearman
+from medjury.analysis.agreement._correlation import correlation_statistics
 from medjury.statistics import evaluate
 
 VALUES = reference("kendall_w_spearman_kendall_tau")

@@ -10,13 +10,13 @@ from tests.agreement.reference_values import reference
 
 from medjury.analysis.agreement import (
     bland_altman,
-    difference_statistics,
     exact_match,
     mean_absolute_error,
     median_difference,
     offset,
     root_mean_squared_error,
 )
+from medjury.analysis.agreement._differences import difference_statistics
 from medjury.statistics import evaluate
 
 REFERENCE, JUDGE = [3, 4, 2, 5, 1], [4, 4, 1, 5, 4]

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from tests.agreement.reference_values import reference
 
-from medjury.analysis.agreement import cronbach_alpha, icc, icc_statistics, intraclass_correlations
+from medjury.analysis.agreement import cronbach_alpha, icc, intraclass_correlations
+from medjury.analysis.agreement._icc import icc_statistics
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import evaluate
 

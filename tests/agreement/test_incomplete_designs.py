@@ -11,15 +11,15 @@ from tests.agreement.rating_rows import long_table
 from medjury.analysis.agreement import (
     agreement,
     cohen_kappa,
-    correlation_statistics,
     icc,
-    icc_statistics,
     incomplete,
-    kappa_statistics,
     mixed_model_icc,
     non_inferiority,
     over_pairs,
 )
+from medjury.analysis.agreement._correlation import correlation_statistics
+from medjury.analysis.agreement._icc import icc_statistics
+from medjury.analysis.agreement._kappa import kappa_statistics
 from medjury.analysis.agreement._pairs_of_humans import mean_over_pairs
 from medjury.statistics import combined, replicates
 from medjury.tables import rating_table

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from medjury.analysis.agreement import correlation_statistics, icc, judge_as_rater, non_inferiority
+from medjury.analysis.agreement import icc, judge_as_rater, non_inferiority
+from medjury.analysis.agreement._correlation import correlation_statistics
 from medjury.analysis.agreement._pairs_of_humans import mean_over_pairs
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import bootstrap as bootstrap_of
@@ -101,8 +102,6 @@ def test_the_margin_must_be_stated_and_there_must_be_humans_to_compare_with() ->
 
 
 def test_three_cases_that_agree_do_not_show_non_inferiority() -> None:
-    from medjury.analysis.agreement import correlation_statistics, non_inferiority
-
     humans = [[1, 1], [3, 3], [5, 5]]
     result = non_inferiority(
         humans, [1, 3, 5], correlation_statistics(["pearson"]), margin=0.1, resamples=500

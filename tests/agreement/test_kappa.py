@@ -10,7 +10,8 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
 from tests.agreement.reference_values import reference
 
-from medjury.analysis.agreement import cohen_kappa, confusion_matrix, kappa_statistics
+from medjury.analysis.agreement import cohen_kappa, confusion_matrix
+from medjury.analysis.agreement._kappa import kappa_statistics
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import evaluate
 

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from medjury.analysis.agreement import icc_statistics, kappa_statistics, no_disagreement, non_inferiority
+from medjury.analysis.agreement import no_disagreement, non_inferiority
 from medjury.analysis.agreement._correlation import correlation_statistics
+from medjury.analysis.agreement._icc import icc_statistics
+from medjury.analysis.agreement._kappa import kappa_statistics
 from medjury.statistics import combined
 
 GRADES = (1, 2, 3, 4, 5)

@@ -10,7 +10,8 @@ import pytest
 from tests.agreement.rating_rows import likert
 from tests.tables.run_folders import DIMENSIONS, rows_of, run_folder
 
-from medjury.analysis.agreement import AgreementTable, agreement, icc_statistics, non_inferiority
+from medjury.analysis.agreement import AgreementTable, agreement, non_inferiority
+from medjury.analysis.agreement._icc import icc_statistics
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.tables import rating_table

@@ -11,7 +11,6 @@ from medjury.analysis.agreement import (
     gwet_ac,
     icc,
     icc_3_k_z,
-    kappa_statistics,
     krippendorff_alpha,
     many_raters,
     offset,
@@ -19,6 +18,7 @@ from medjury.analysis.agreement import (
     wilcoxon_signed_rank,
 )
 from medjury.analysis.agreement._chance_corrected import chance_statistics
+from medjury.analysis.agreement._kappa import kappa_statistics
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import bootstrap
 

@@ -14,7 +14,8 @@ import pytest
 from tests.report.planted import page_of, rules, write_run
 from tests.report.ways import Planted, judges_of, ways_frame
 
-from medjury.analysis.agreement import agreement, kappa_statistics
+from medjury.analysis.agreement import agreement
+from medjury.analysis.agreement._kappa import kappa_statistics
 from medjury.analysis.agreement._pairs_of_humans import mean_over_pairs
 from medjury.report import write_page
 from medjury.statistics import combined, compare, shown

@@ -11,7 +11,9 @@ from scipy import stats
 from scipy.special import ndtri
 from tests.agreement.reference_values import reference, resample_indices
 
-from medjury.analysis.agreement import cohen_kappa, correlation_statistics, icc, kappa_statistics, pearson
+from medjury.analysis.agreement import cohen_kappa, icc, pearson
+from medjury.analysis.agreement._correlation import correlation_statistics
+from medjury.analysis.agreement._kappa import kappa_statistics
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import bootstrap, combined, compare, evaluate, on_columns, replicates
 from medjury.statistics._interval import acceleration, bca_levels, bias_correction, interval, quantile

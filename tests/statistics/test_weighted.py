@@ -175,7 +175,7 @@ def test_events_among_the_light_cases_do_not_vouch_for_the_heavy_ones(rare: int,
 
 def test_a_weighted_statistic_is_that_of_rows_repeated_as_often() -> None:
     rows = np.array([[1.0, 2.0, 3.0], [4.0, 4.0, 1.0], [2.0, 5.0, 2.0]])
-    from medjury.analysis.agreement import kappa_statistics
+    from medjury.analysis.agreement._kappa import kappa_statistics
     from medjury.statistics import evaluate
 
     read = by_last_column(kappa_statistics((1.0, 2.0, 3.0, 4.0, 5.0), ["quadratic"]))

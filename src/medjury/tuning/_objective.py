@@ -9,11 +9,12 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from medjury.analysis.agreement import kappa_statistics
+from medjury.analysis.agreement import two_rater_statistics
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Instrument, NotApplicable, Outcome, Score, Unscored
 from medjury.judging import nearest_grade
 from medjury.statistics import Floats, Read
+from medjury.tables import Grades
 from medjury.tuning._labelled_cases import Labelled
 
 ObjectiveName = Literal["cost_matrix", "quadratic_kappa", "macro_f1", "rmse", "within_system_correlation"]
@@ -125,7 +126,8 @@ class Objective:
 
             return mean
         if self.name == "quadratic_kappa":
-            coefficient = kappa_statistics(list(dimension.values), ["quadratic"])(rows[:, :2])
+            grades = Grades(tuple(float(value) for value in dimension.values))
+            coefficient = two_rater_statistics(["kappa_quadratic"], grades)(rows[:, :2])
         else:
             coefficient = _within(rows[:, 2:4], systems)
 

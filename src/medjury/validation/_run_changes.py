@@ -10,12 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from medjury.analysis.agreement import (
-    absolute_offset,
-    difference_statistics,
-    icc_statistics,
-    kappa_statistics,
-)
+from medjury.analysis.agreement import absolute_offset, two_rater_statistics
 from medjury.foundation.screen import fits_one_screen
 from medjury.statistics import (
     Estimate,
@@ -273,8 +268,7 @@ def changes_of(
     rated = ~np.isnan(rows[:, 2])
     if rated.any():
         here, cases = rows[rated], clusters[rated]
-        plain = (difference_statistics(["offset", "rmse"]), icc_statistics(["icc_2_1"]))
-        agreed = drawing(here[:, :3], _both(*plain), cases)
+        agreed = drawing(here[:, :3], _both(two_rater_statistics(_NAMES)), cases)
         found += [drawing.change(agreed, label, words, name) for name, words in _NAMES.items()]
         found.insert(3, drawing.size_of_offset(agreed, label))
         if dimension.grades is not None:
@@ -314,7 +308,7 @@ def _graded(
     table: RatingTable, dimension: Measured, grades: Grades, rows: Floats, clusters: Any, drawing: Drawing
 ) -> list[RunChange]:
     """What needs a scale: kappa, and errors on dangerous answers."""
-    kappa = kappa_statistics(grades.values, ["quadratic"])
+    kappa = two_rater_statistics(["kappa_quadratic"], grades)
     made = drawing(grades.grade(rows[:, :3]), _both(kappa), clusters)
     found = [drawing.change(made, dimension.label, "weighted kappa with clinicians", "kappa_quadratic")]
     limits = dimension.claimed_danger(table.rules)
@@ -347,15 +341,10 @@ def _observed(made: Replicates, name: str) -> Estimate:
     return Estimate(value, None, None, made.n, "as observed")
 
 
-def _both(*statistics: Statistics) -> Statistics:
+def _both(statistics: Statistics) -> Statistics:
     """Statistics of the clinicians (column 2) with the first run (0) and with the second (1)."""
-    return combined(
-        *(
-            on_columns(each, (2, column), f"{side} ")
-            for column, side in ((0, "first"), (1, "second"))
-            for each in statistics
-        )
-    )
+    sides = ((0, "first"), (1, "second"))
+    return combined(*(on_columns(statistics, (2, column), f"{side} ") for column, side in sides))
 
 
 def _means(rows: Floats) -> Callable[[Floats], dict[str, Floats]]:

@@ -8,14 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from medjury.analysis.agreement import (
-    correlation_statistics,
-    icc_statistics,
-    incomplete,
-    kappa_statistics,
-    over_pairs,
-    too_few_each,
-)
+from medjury.analysis.agreement import incomplete, over_pairs, too_few_each, two_rater_statistics
 from medjury.statistics import Floats, Replicates, combined, replicates
 from medjury.tables import Measured, RatingTable, Roles
 from medjury.validation._evidence import gate_statistic
@@ -101,7 +94,7 @@ def resampled(parts: Sequence[SameAnswers], *, resamples: int, seed: int) -> Rep
             pairs = [(start + human, start + several + place) for human in range(several)]
             statistics.append(
                 over_pairs(
-                    _statistic(part),
+                    two_rater_statistics([part.statistic], part.dimension.grades),
                     rows,
                     pairs,
                     agreement_key(part, rater).removesuffix(part.statistic),
@@ -171,11 +164,3 @@ def _side_by_side(parts: Sequence[SameAnswers]) -> tuple[Floats, np.ndarray[Any,
         block[[places[unit] for unit in part.units]] = columns
         blocks.append(block)
     return np.hstack(blocks), np.asarray(clusters, dtype=object)
-
-
-def _statistic(part: SameAnswers) -> Any:
-    if part.statistic == "kappa_quadratic" and part.dimension.grades is not None:
-        return kappa_statistics(part.dimension.grades.values, ["quadratic"])
-    return (
-        icc_statistics(["icc_2_1"]) if part.statistic == "icc_2_1" else correlation_statistics(["spearman"])
-    )

@@ -12,13 +12,11 @@ from ._chance_corrected import conger_kappa as conger_kappa
 from ._chance_corrected import fleiss_kappa as fleiss_kappa
 from ._chance_corrected import gwet_ac as gwet_ac
 from ._classification import classification as classification
-from ._correlation import correlation_statistics as correlation_statistics
 from ._correlation import kendall_tau_b as kendall_tau_b
 from ._correlation import pearson as pearson
 from ._correlation import spearman as spearman
 from ._differences import absolute_offset as absolute_offset
 from ._differences import bland_altman as bland_altman
-from ._differences import difference_statistics as difference_statistics
 from ._differences import exact_match as exact_match
 from ._differences import mean_absolute_error as mean_absolute_error
 from ._differences import median_difference as median_difference
@@ -26,7 +24,6 @@ from ._differences import offset as offset
 from ._differences import root_mean_squared_error as root_mean_squared_error
 from ._differences import wilcoxon_signed_rank as wilcoxon_signed_rank
 from ._icc import icc as icc
-from ._icc import icc_statistics as icc_statistics
 from ._icc import intraclass_correlations as intraclass_correlations
 from ._icc_mixed import mixed_model_icc as mixed_model_icc
 from ._icc_standardised import icc_3_k_z as icc_3_k_z
@@ -36,11 +33,11 @@ from ._jury_worth import JuryWorthRow as JuryWorthRow
 from ._jury_worth import jury_worth as jury_worth
 from ._kappa import cohen_kappa as cohen_kappa
 from ._kappa import confusion_matrix as confusion_matrix
-from ._kappa import kappa_statistics as kappa_statistics
 from ._krippendorff import krippendorff_alpha as krippendorff_alpha
 from ._non_inferiority import NonInferiority as NonInferiority
 from ._non_inferiority import no_disagreement as no_disagreement
 from ._non_inferiority import non_inferiority as non_inferiority
+from ._pair_statistics import two_rater_statistics as two_rater_statistics
 from ._pairs_of_humans import incomplete as incomplete
 from ._pairs_of_humans import over_pairs as over_pairs
 from ._pairs_of_humans import too_few_each as too_few_each

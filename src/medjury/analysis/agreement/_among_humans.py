@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from medjury.analysis.agreement._all_at_once import MANY_RATER_STATISTICS, ON_LEVELS, many_raters
 from medjury.analysis.agreement._alternative_annotator import alternative_annotator_test
-from medjury.analysis.agreement._correlation import correlation_statistics
 from medjury.analysis.agreement._design import Design
 from medjury.analysis.agreement._icc import FORMS, IccForm, icc_statistics
 from medjury.analysis.agreement._icc_mixed import mixed_model_icc
-from medjury.analysis.agreement._icc_standardised import icc_3_k_z, mean_icc_3_k_z, standardised_statistics
+from medjury.analysis.agreement._icc_standardised import icc_3_k_z, mean_icc_3_k_z
 from medjury.analysis.agreement._kappa import NAMES as KAPPAS
 from medjury.analysis.agreement._non_inferiority import AmongHumans, NonInferiority, among_humans
 from medjury.analysis.agreement._pair_rows import counts_of, group_counts, resampling, rows_of
-from medjury.analysis.agreement._pair_statistics import ALPHAS, Settings, grade_statistics
+from medjury.analysis.agreement._pair_statistics import ALPHAS, Settings, two_rater_statistics
 from medjury.analysis.agreement._row import AgreementRow
 from medjury.analysis.agreement._scores import complete_rows, read_scores
 from medjury.foundation.errors import MedjuryError
@@ -66,20 +65,10 @@ def tested(found: Mapping[str, NonInferiority]) -> dict[str, NonInferiority]:
 
 def average_statistics(grades: Grades | None, settings: Settings) -> Statistics | None:
     """Two-rater coefficients that may be averaged over pairs of raters, as far as they are wanted."""
-
-    def wanted(*names: str) -> list[Any]:
-        return [name for name in names if settings.wants_any((name, f"non_inferiority_{name}"))]
-
-    parts: list[Statistics] = []
-    if names := wanted("pearson", "spearman"):
-        parts.append(correlation_statistics(names))
-    if names := wanted("icc_2_1", "icc_3_1", "icc_3_k"):
-        parts.append(icc_statistics(names))
-    if wanted("icc_3_k_z"):
-        parts.append(standardised_statistics(np.arange(2)))
-    if grades is not None and (names := wanted("exact_match", *KAPPAS.values())):
-        parts.append(grade_statistics(grades, names))
-    return combined(*parts) if parts else None
+    names = ["pearson", "spearman", "icc_2_1", "icc_3_1", "icc_3_k", "icc_3_k_z"]
+    names += [] if grades is None else ["exact_match", *KAPPAS.values()]
+    wanted = [name for name in names if settings.wants_any((name, f"non_inferiority_{name}"))]
+    return two_rater_statistics(wanted, grades) if wanted else None
 
 
 def own_rows(grid: Grid, found: AmongHumans, design: Design) -> list[AgreementRow]:

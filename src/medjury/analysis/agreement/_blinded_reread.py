@@ -10,7 +10,7 @@ from math import ceil, sqrt
 import numpy as np
 from scipy import special
 
-from medjury.analysis.agreement._jury_worth import measure_of
+from medjury.analysis.agreement._pair_statistics import two_rater_statistics
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     Floats,
@@ -162,7 +162,7 @@ def _spread(
     rated = ~np.isnan(scores[:, 0]) & ~np.isnan(scores[:, 1:]).all(axis=1)
     if not rated.any():
         return None
-    measure = measure_of(statistic, dimension)
+    measure = two_rater_statistics([statistic], dimension.grades)
     each = (~np.isnan(scores[rated, 1:])).sum(axis=1)
 
     def variance(columns: Sequence[int]) -> tuple[float, int]:

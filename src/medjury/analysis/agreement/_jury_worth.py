@@ -9,10 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from medjury.analysis.agreement._correlation import correlation_statistics
-from medjury.analysis.agreement._icc import icc_statistics
-from medjury.analysis.agreement._kappa import kappa_statistics
-from medjury.analysis.agreement._scores import read_scale
+from medjury.analysis.agreement._pair_statistics import two_rater_statistics
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     Estimate,
@@ -221,7 +218,7 @@ def _row(
     scores = np.column_stack([together, said, consensus])
     if dimension.grades is not None and statistic == "kappa_quadratic":
         scores = dimension.grades.grade(scores)
-    measure = measure_of(statistic, dimension)
+    measure = two_rater_statistics([statistic], dimension.grades)
     places = range(len(jurors))
     columns = {"jury": 0} | {f"{place}": 1 + place for place in places}
     found = replicates(
@@ -318,14 +315,6 @@ def _votes(correlation: Estimate, judges: int) -> Estimate:
     return replace(
         correlation, value=votes(correlation.value), low=votes(correlation.high), high=votes(correlation.low)
     )
-
-
-def measure_of(statistic: str, dimension: Measured) -> Statistics:
-    """The gate's coefficient for the bootstrap engine."""
-    if statistic == "kappa_quadratic":
-        assert dimension.grades is not None
-        return kappa_statistics(read_scale(dimension.grades.values), ["quadratic"])
-    return icc_statistics(["icc_2_1"]) if statistic == "icc_2_1" else correlation_statistics(["spearman"])
 
 
 def _from_the_best(found: Replicates, statistic: str, best: int, judges: int, confidence: float) -> Estimate:

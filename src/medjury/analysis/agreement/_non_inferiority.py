@@ -142,7 +142,7 @@ def non_inferiority(
     """Test judge-human against human-human agreement with a margin stated beforehand.
 
     `statistics` gives two-rater coefficients for which more is better, such as
-    `correlation_statistics(["spearman"])`; each is averaged over the judge's pairs with the humans and over
+    `two_rater_statistics(["spearman"])`; each is averaged over the judge's pairs with the humans and over
     the humans' own pairs, on the items that the judge and at least two humans scored, and both averages
     come from the same resamples of cases. Where humans share few items, both are pooled over pairs in the same way
     instead (see `pooled_pairs`): a mean of coefficients of two or three items is far too low. The bound is the
@@ -151,11 +151,11 @@ def non_inferiority(
     less. Where judge and humans never differ, resampling tells nothing and the bound is exact (see
     `NoDisagreement`). `names` restricts the result.
 
-    >>> from medjury.analysis.agreement._correlation import correlation_statistics
+    >>> from medjury.analysis.agreement import two_rater_statistics
     >>> truth = np.tile([1.0, 2, 3, 4, 5], 12)
     >>> noise = np.random.default_rng(0).normal(0, 0.7, (60, 3))
     >>> humans, judge = truth[:, None] + noise[:, :2], truth + noise[:, 2]
-    >>> pearson = correlation_statistics(["pearson"])
+    >>> pearson = two_rater_statistics(["pearson"])
     >>> result = non_inferiority(humans, judge, pearson, margin=0.1, resamples=2000)
     >>> result["pearson"].non_inferior
     True

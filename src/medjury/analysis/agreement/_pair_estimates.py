@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,39 +11,32 @@ from medjury.analysis.agreement._classification import (
     ClassRows,
     class_rows,
     counted_rates,
+    no_rate_reason,
     of_counts,
+    rate_names,
     without_rare_classes,
 )
-from medjury.analysis.agreement._correlation import (
-    Correlation,
-    correlation_statistics,
-    no_spread_reason,
-)
-from medjury.analysis.agreement._differences import (
-    Difference,
-    absolute_offset,
-    difference_statistics,
-    wilcoxon_signed_rank,
-)
+from medjury.analysis.agreement._correlation import no_spread_reason
+from medjury.analysis.agreement._differences import LIMITS, absolute_offset, wilcoxon_signed_rank
 from medjury.analysis.agreement._icc import FORMS
 from medjury.analysis.agreement._kappa import NAMES as KAPPAS
 from medjury.analysis.agreement._pair_statistics import (
     ALPHAS,
     BY_SYSTEM,
     CHANCE,
+    GAPS,
     NEED_SCALE,
     ORDER,
     TAU_PRODUCTS,
     WITHOUT_SCALE,
-    Counted,
     Pair,
-    PairStatistics,
     Settings,
     counted,
-    grade_statistics,
-    pair_statistics,
+    pair_names,
+    tau_apart,
+    two_rater_statistics,
 )
-from medjury.analysis.agreement._roc import area_under_curve
+from medjury.analysis.agreement._roc import area_statistics, area_under_curve
 from medjury.analysis.agreement._row import NOT_READ
 from medjury.analysis.agreement._systems import (
     between_and_within,
@@ -67,6 +60,7 @@ from medjury.statistics import (
     undefined,
     weighted_proportion,
 )
+from medjury.tables import Grades
 
 # Two raters on answers that were drawn with unequal probabilities: every row counts as one over its own.
 #
@@ -80,24 +74,24 @@ NOT_WEIGHTED = (
     "the answers were drawn with unequal probabilities, and this statistic has no weighted form here"
 )
 Found = dict[str, tuple[Estimate, float | None]]
-_OF_SCORES: tuple[Difference, ...] = ("offset", "mae", "rmse")
-_CORRELATIONS: tuple[Correlation, ...] = ("pearson", "spearman")
-WEIGHTED = ("exact_match", *_OF_SCORES, "absolute_offset", *_CORRELATIONS, *KAPPAS.values())
+_CORRELATIONS = ("pearson", "spearman")
+_WEIGHTED = ("offset", "mae", "rmse", *_CORRELATIONS)
+_OF_GRADES = ("exact_match", *KAPPAS.values())
+# What does not count grades.
+_OF_SCORES = {*GAPS, *LIMITS, *WITHOUT_SCALE, *FORMS, ALPHAS[-1]}
 
 
 def weighted_estimates(pair: Pair, settings: Settings) -> Found:
     """What can be weighted, with its interval, and why there is nothing of the rest."""
     assert pair.weights is not None
-    on = counted(pair)
+    grades, counting = counted(pair)
     said = f"; weighted by 1/probability, {len(pair.rows)} ratings are worth {effective_n(pair.weights):.1f}"
-    parts = [difference_statistics(_OF_SCORES), correlation_statistics(_CORRELATIONS)]
-    if on.grades is not None:
-        parts.append(grade_statistics(on.grades))
+    statistics = two_rater_statistics(_WEIGHTED if grades is None else (*_WEIGHTED, *_OF_GRADES), grades)
     # Only shares count, so that the weights may be put on any footing: one of 1 is the mean.
     weights, strata = pair.weights / pair.weights.mean(), pair.strata
     made = replicates(
         np.column_stack([pair.rows, weights]) if strata is None else strata.rows(pair.rows),
-        by_last_column(combined(*parts)) if strata is None else by_strata(combined(*parts)),
+        by_last_column(statistics) if strata is None else by_strata(statistics),
         clusters=pair.clusters if strata is None else strata.clusters,
         resamples=settings.resamples,
         seed=settings.seed,
@@ -108,12 +102,12 @@ def weighted_estimates(pair: Pair, settings: Settings) -> Found:
     found: dict[str, Estimate] = {}
     for name in made.observed:
         estimate = made.estimate(name, confidence=settings.confidence, reason=no_spread_reason(pair.rows))
-        note = on.note if name in ("exact_match", *KAPPAS.values()) else ""
+        note = counting if name in _OF_GRADES else ""
         found[name] = replace(estimate, method=estimate.method + note + said)
-    if on.grades is not None:
-        same = (on.grades.grade(pair.rows) == on.grades.grade(pair.rows[:, ::-1])).all(axis=1)
+    if grades is not None:
+        same = (grades.grade(pair.rows) == grades.grade(pair.rows[:, ::-1])).all(axis=1)
         share = weighted_proportion(same, weights, pair.clusters, confidence=settings.confidence)
-        found["exact_match"] = replace(share, method=share.method + on.note)
+        found["exact_match"] = replace(share, method=share.method + counting)
         if said := _never_varies(pair.rows):
             known = [name for name in KAPPAS.values() if name in found]
             found |= dict.fromkeys(known, undefined(said, len(pair.rows), "none"))
@@ -152,9 +146,11 @@ def pair_estimates(
             weighted_estimates(pair, settings) if item else {},
             {"spearman": undefined(NOT_WEIGHTED, len(pair.rows), "none")} if system else {},
         )
-    on = counted(pair)
-    parts = pair_statistics(pair, on, settings) if item else None
-    statistics = [collapsed(parts.statistics, (0, 1))] if parts is not None else []
+    grades, note = counted(pair)
+    names, positive = pair_names(pair, grades, settings) if item else [], pair.positive()
+    statistics = [collapsed(two_rater_statistics(names, grades), (0, 1))] if names else []
+    if "auc" in names and positive is not None:
+        statistics.append(collapsed(area_statistics(positive), (0, 1)))
     systems = 0 if pair.systems is None else len(np.unique(pair.systems))
     if systems:
         statistics += [between_and_within(settings)] if item and _wants_systems(settings) else []
@@ -166,7 +162,7 @@ def pair_estimates(
         resamples=settings.resamples,
         seed=settings.seed,
     )
-    of_items: Found = {} if parts is None else _of_items(pair, on, parts, made, settings)
+    of_items = _of_items(pair, grades, note, names, made, settings) if item else {}
     if system and not systems:
         reason = "one system only was scored by both raters; two or more are needed"
         return of_items, {"spearman": undefined(reason, 1, "means of systems")}
@@ -176,33 +172,33 @@ def pair_estimates(
     return of_items, {name: each for name, each in means.items() if _shown(name, pair, settings)}
 
 
-def _of_items(pair: Pair, on: Counted, parts: PairStatistics, made: Replicates, settings: Settings) -> Found:
+def _of_items(
+    pair: Pair, grades: Grades | None, note: str, names: Sequence[str], made: Replicates, settings: Settings
+) -> Found:
     spread = no_spread_reason(pair.rows)
+    levels = () if grades is None else tuple(float(value) for value in grades.values)
     estimates: dict[str, Estimate] = {}
     for name in made.observed:
-        # The absolute offset is read from the offset.
-        if name in parts.names and (settings.wants(name) or name == "offset"):
-            estimate = made.estimate(
-                name, confidence=settings.confidence, reason=parts.reasons.get(name, spread)
-            )
-            note = on.note if name in parts.of_grades else ""
-            estimates[name] = replace(estimate, method=estimate.method + note)
-    if settings.resamples and on.grades is None:
+        if name in names:
+            reason = no_rate_reason(name) if name in rate_names(levels) else spread
+            estimate = made.estimate(name, confidence=settings.confidence, reason=reason)
+            said = "" if name in _OF_SCORES else note
+            estimates[name] = replace(estimate, method=estimate.method + said)
+    if settings.resamples and grades is None:
         estimates |= _matches(pair, estimates, settings.confidence)
-    elif settings.resamples and on.grades is not None:
-        levels = tuple(float(value) for value in on.grades.values)
-        rows = class_rows(levels, np.asarray(levels), on.grades.grade(pair.rows), pair.clusters)
-        estimates |= _counted_rates(rows, on.note, estimates, settings.confidence)
+    elif settings.resamples and grades is not None:
+        rows = class_rows(levels, np.asarray(levels), grades.grade(pair.rows), pair.clusters)
+        estimates |= _counted_rates(rows, note, estimates, settings.confidence)
         estimates |= without_rare_classes(estimates, rows)
     if "offset" in estimates:
         estimates["absolute_offset"] = absolute_offset(estimates["offset"])
     estimates |= _area(pair, settings)
-    if parts.thin and settings.wants("kendall_tau_b"):
+    if settings.wants("kendall_tau_b") and tau_apart(pair, settings):
         estimates["kendall_tau_b"] = _tau(pair, settings)
     if pair.systems is not None:
         estimates |= estimates_by_system(made, len(np.unique(pair.systems)), settings.confidence)
-    estimates |= _of_a_constant_rater(pair, on, estimates)
-    for name, reason in _missing(on).items():
+    estimates |= _of_a_constant_rater(pair.rows if grades is None else grades.grade(pair.rows), estimates)
+    for name, reason in _missing(pair, grades).items():
         estimates[name] = undefined(reason, len(pair.rows), "none")
     found: Found = {name: (each, None) for name, each in estimates.items()}
     if settings.wants("wilcoxon_signed_rank"):
@@ -251,10 +247,9 @@ def _beyond_chance(matches: Estimate, grades: int) -> Estimate:
     return replace(matches, low=low, high=high)
 
 
-def _of_a_constant_rater(pair: Pair, on: Counted, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
+def _of_a_constant_rater(rows: Floats, estimates: Mapping[str, Estimate]) -> dict[str, Estimate]:
     """What a rater who always says the same leaves: no kappa and no ICC, which would be 0 with anybody, and
     coefficients that stay high without any agreement, marked as such."""
-    rows = pair.rows if on.grades is None else on.grades.grade(pair.rows)
     said = _never_varies(rows)
     if not said or len(rows) < 2:
         return {}
@@ -267,12 +262,12 @@ def _of_a_constant_rater(pair: Pair, on: Counted, estimates: Mapping[str, Estima
     }
 
 
-def _missing(on: Counted) -> dict[str, str]:
+def _missing(pair: Pair, grades: Grades | None) -> dict[str, str]:
     """What cannot be had without the scale, and why."""
-    if on.given:
+    if pair.grades is not None:
         return {}
     reasons = dict.fromkeys(NEED_SCALE, "needs the full scale, and none was given")
-    if on.grades is None:
+    if grades is None:
         names = (*KAPPAS.values(), "fleiss_kappa", *ALPHAS[:2])
         reasons |= dict.fromkeys(names, "the scores are not whole grades and no scale was given")
     return reasons
@@ -282,7 +277,7 @@ def _tau(pair: Pair, settings: Settings) -> Estimate:
     resamples = max(200, int(TAU_PRODUCTS / len(sample(pair.rows).counts) ** 2))
     made = replicates(
         pair.rows,
-        correlation_statistics(["kendall_tau_b"]),
+        two_rater_statistics(["kendall_tau_b"]),
         clusters=pair.clusters,
         resamples=resamples,
         seed=settings.seed,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from medjury.analysis.agreement._chance_corrected import Coefficient, chance_sta
 from medjury.analysis.agreement._classification import (
     OVERALL,
     classification_statistics,
-    no_rate_reason,
     rate_names,
 )
 from medjury.analysis.agreement._correlation import Correlation, correlation_statistics
@@ -27,9 +26,8 @@ from medjury.analysis.agreement._icc import FORMS, icc_statistics
 from medjury.analysis.agreement._icc_standardised import standardised_statistics
 from medjury.analysis.agreement._kappa import NAMES as KAPPAS
 from medjury.analysis.agreement._kappa import WeightName, kappa_statistics
-from medjury.analysis.agreement._krippendorff import AlphaLevel, alpha_statistics
-from medjury.analysis.agreement._roc import area_statistics
-from medjury.analysis.agreement._scores import read_scale
+from medjury.analysis.agreement._krippendorff import alpha_statistics
+from medjury.analysis.agreement._scores import Scale, read_scale
 from medjury.analysis.agreement._weighting import PostStrata
 from medjury.statistics import RESAMPLES, Floats, Read, Statistics, combined, sample
 from medjury.tables import Grades
@@ -79,27 +77,18 @@ class Pair:
         return 1.0 if self.grades is None and seen == [0.0, 1.0] else None
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """The grades a pair's scores are counted on: `given`, or the whole numbers between the lowest and the
-    highest score seen, for coefficients that grades outside that range cannot change; `note` joins their
-    method."""
-
-    grades: Grades | None
-    given: bool = False
-    note: str = ""
-
-
-def counted(pair: Pair) -> Counted:
-    """Scores between grades (a jury's mean) are rounded half up, and the note says how many."""
+def counted(pair: Pair) -> tuple[Grades | None, str]:
+    """The grades on which a pair's scores are counted, and a note for the method: those of the scale, or the whole
+    numbers between the lowest and the highest score, for coefficients that grades outside that range cannot change.
+    Scores between grades (a jury's mean) are rounded half up, and the note says how many."""
     rows, grades = pair.rows, pair.grades
     if pair.metric or not len(rows):
-        return Counted(None)
+        return None, ""
     if grades is not None:
         between = int((grades.grade(rows) != rows).any(axis=1).sum())
-        return Counted(grades, True, f"; {between} scores between grades rounded half up" if between else "")
+        return grades, f"; {between} scores between grades rounded half up" if between else ""
     seen = whole_numbers(rows)
-    return Counted(seen, False, "" if seen is None else "; no scale given, grades one apart assumed")
+    return seen, "" if seen is None else "; no scale given, grades one apart assumed"
 
 
 def whole_numbers(scores: Floats) -> Grades | None:
@@ -152,105 +141,70 @@ BY_SYSTEM = (
 # Tau compares every pair of distinct rows; beyond this many products it gets fewer resamples, and says so.
 TAU_PRODUCTS = 1e10
 _MOST_CLASSES = 12
-Name = TypeVar("Name", bound=str)
-# Some statistics and the names that they give.
-_Named = tuple[Sequence[str], Statistics]
 
 
-@dataclass(frozen=True, slots=True)
-class PairStatistics:
-    """Statistics of rows `[reference, compare]`; `of_grades` names those that count grades, `reasons` tells
-    why one may not exist, `thin` that Kendall's tau needs a bootstrap of its own."""
+def two_rater_statistics(names: Iterable[str], grades: Grades | None = None) -> Statistics:
+    """Coefficients of two raters by their names in the table, for the bootstrap engine; rows are (first, second).
+    Kappas and whatever else counts grades see the nearest of the `grades`."""
+    chosen = frozenset(names)
 
-    statistics: Statistics
-    names: frozenset[str]
-    of_grades: frozenset[str]
-    reasons: Mapping[str, str]
-    thin: bool
+    def of(known: Iterable[str]) -> list[Any]:
+        return [name for name in known if name in chosen]
 
-
-def pair_statistics(pair: Pair, on: Counted, settings: Settings) -> PairStatistics:
-    """What is bootstrapped for this pair. Where every row is a case of its own, the AUC has an interval of its own
-    and is left out here."""
-    clustered = pair.clusters is not None
-    # The absolute offset is read from the offset.
-    gaps = [
-        name
-        for name in GAPS
-        if settings.wants_any((name, *(["absolute_offset"] if name == "offset" else [])))
+    of_scores: list[tuple[list[Any], Callable[[list[Any]], Statistics]]] = [
+        (of(get_args(Difference) if grades is None else GAPS), difference_statistics),
+        (of(("pearson", "spearman")), correlation_statistics),
+        (of(["kendall_tau_b"]), correlation_statistics),
+        (of(FORMS), icc_statistics),
+        (of(["icc_3_k_z"]), lambda _: standardised_statistics(np.arange(2))),
+        (of(ALPHAS[-1:]), lambda _: alpha_statistics(["interval"])),
+        (of(LIMITS), lambda _: limit_statistics),
     ]
-    exact: list[Difference] = [] if on.grades is not None else ["exact_match"]
-    correlations: tuple[Correlation, ...] = ("pearson", "spearman")
-    orders, forms = _wanted(settings, correlations), _wanted(settings, FORMS)
-    scores: list[_Named] = [
-        ([*gaps, *exact], difference_statistics([*gaps, *exact])),
-        (orders, correlation_statistics(orders)),
-        (["icc_3_k_z"], standardised_statistics(np.arange(2))),
-        (ALPHAS[-1:], alpha_statistics(["interval"])),
-        (forms, icc_statistics(forms)),
-        (LIMITS, limit_statistics),
-    ]
-    grades: list[_Named] = []
-    reasons: dict[str, str] = {}
-    thin = settings.resamples * len(sample(pair.rows).counts) ** 2 > TAU_PRODUCTS
-    if not thin:
-        scores.append((["kendall_tau_b"], correlation_statistics(["kendall_tau_b"])))
-    if clustered:
-        positive = pair.positive()
-        if positive is not None:
-            scores.append((["auc"], area_statistics(positive)))
-    if on.grades is not None:
-        of_grade = _wanted(settings, ("exact_match", *KAPPAS.values()))
-        grades += [(of_grade, grade_statistics(on.grades, of_grade))] if of_grade else []
-        levels_of_alpha: tuple[AlphaLevel, ...] = ("nominal", "ordinal")
-        alphas = [each for each in levels_of_alpha if settings.wants(f"krippendorff_alpha_{each}")]
-        names = [f"krippendorff_alpha_{each}" for each in alphas]
-        grades.append((names, on_grades(on.grades, alpha_statistics(alphas))))
-        chance = _wanted(settings, CHANCE if on.given else ("fleiss_kappa",))
-        grades.append((chance, _chance(on.grades, chance)))
-        if len(on.grades.values) <= _MOST_CLASSES:
-            levels = tuple(float(value) for value in on.grades.values)
-            rates = rate_names(levels)
-            reasons = {name: no_rate_reason(name) for name in rates}
-            of_classes = classification_statistics(levels, np.asarray(levels))
-            grades.append((rates, on_grades(on.grades, of_classes)))
-    wanted = [[each for each in some if settings.wants_any(each[0])] for some in (scores, grades)]
-    of_scores, of_grades = (frozenset(name for names, _ in some for name in names) for some in wanted)
-    return PairStatistics(
-        combined(*(each for some in wanted for _, each in some)),
-        of_scores | of_grades,
-        of_grades,
-        reasons,
-        thin,
-    )
+    parts = [make(some) for some, make in of_scores if some]
+    if grades is not None:
+        levels = tuple(float(value) for value in grades.values)
+        scale = read_scale(levels)
+        of_grades: list[tuple[list[Any], Callable[[list[Any]], Statistics]]] = [
+            (of(["exact_match"]), difference_statistics),
+            (
+                of(KAPPAS.values()),
+                lambda some: kappa_statistics(scale, [w for w in KAPPAS if KAPPAS[w] in some]),
+            ),
+            (of(ALPHAS[:2]), lambda some: alpha_statistics([name.rpartition("_")[2] for name in some])),
+            (of(CHANCE), lambda some: _chance(scale, some)),
+            (of(rate_names(levels)), lambda _: classification_statistics(levels, np.asarray(levels))),
+        ]
+        counting = combined(*(make(some) for some, make in of_grades if some))
+        parts.append(lambda rows: counting(grades.grade(rows)))
+    return combined(*parts)
 
 
-def grade_statistics(
-    grades: Grades, names: Collection[str] = ("exact_match", *KAPPAS.values())
-) -> Statistics:
-    """Exact match and the three kappas of the nearest grades, or some of them."""
-    weights = [weight for weight, name in KAPPAS.items() if name in names]
-    parts = [difference_statistics(["exact_match"])] if "exact_match" in names else []
-    parts += [kappa_statistics(read_scale(grades.values), weights)] if weights else []
-    return on_grades(grades, combined(*parts))
-
-
-def on_grades(grades: Grades, statistics: Statistics) -> Statistics:
-    """The statistic of the nearest grades."""
-    return lambda rows: statistics(grades.grade(rows))
-
-
-def _chance(grades: Grades, chosen: Sequence[str] | Mapping[str, object]) -> Statistics:
+def _chance(scale: Scale, names: Sequence[str]) -> Statistics:
     """Coefficients corrected for chance under the table's names."""
-    scale = read_scale(grades.values)
-    parts = {name: chance_statistics(scale, CHANCE[name][1], [CHANCE[name][0]]) for name in chosen}
+    parts = {name: chance_statistics(scale, CHANCE[name][1], [CHANCE[name][0]]) for name in names}
 
     def prepare(rows: Floats) -> Read:
         reads = {name: part(rows) for name, part in parts.items()}
         return lambda weights: {name: next(iter(read(weights).values())) for name, read in reads.items()}
 
-    return on_grades(grades, prepare)
+    return prepare
 
 
-def _wanted(settings: Settings, names: Iterable[Name]) -> list[Name]:
-    return [name for name in names if settings.wants(name)]
+def pair_names(pair: Pair, grades: Grades | None, settings: Settings) -> list[str]:
+    """What is bootstrapped for this pair, as far as it is wanted. Where every row is a case of its own, the AUC has
+    an interval of its own, and tau a bootstrap of its own where it compares very many pairs of rows."""
+    names = ["exact_match", *GAPS, *LIMITS, "pearson", "spearman", *FORMS, "icc_3_k_z", *ALPHAS[-1:]]
+    names += [] if tau_apart(pair, settings) else ["kendall_tau_b"]
+    names += ["auc"] if pair.clusters is not None and pair.positive() is not None else []
+    if grades is not None:
+        names += [*KAPPAS.values(), *ALPHAS[:2], *(CHANCE if pair.grades is not None else ["fleiss_kappa"])]
+        if len(grades.values) <= _MOST_CLASSES:
+            names += rate_names(tuple(float(value) for value in grades.values))
+    # The absolute offset is read from the offset.
+    asked = {name for name in names if settings.wants(name)} - {"absolute_offset"}
+    asked |= {"offset"} if settings.wants("absolute_offset") else set()
+    return [name for name in names if name in asked]
+
+
+def tau_apart(pair: Pair, settings: Settings) -> bool:
+    return settings.resamples * len(sample(pair.rows).counts) ** 2 > TAU_PRODUCTS

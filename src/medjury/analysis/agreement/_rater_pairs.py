@@ -9,10 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.analysis.agreement._correlation import correlation_statistics
-from medjury.analysis.agreement._kappa import kappa_statistics
-from medjury.analysis.agreement._pair_statistics import whole_numbers
-from medjury.analysis.agreement._scores import read_scale
+from medjury.analysis.agreement._pair_statistics import two_rater_statistics, whole_numbers
 from medjury.foundation.screen import fits_one_screen
 from medjury.statistics import Floats, Printable, Read, Result, Row, Statistics, counted, text_table
 from medjury.tables import Grades, Grid, Names, RatingTable, Roles, rating_table
@@ -129,9 +126,8 @@ def _rows(grid: Grid, grades: Grades | None, groups: Mapping[tuple[str, str], st
     counted = grades or whole_numbers(scores[~np.isnan(scores)])
     kappas: list[float | None] = [None] * len(pairs)
     if counted is not None:
-        kappa = kappa_statistics(read_scale(counted.values), ["quadratic"])
-        kappas = _values(kappa, counted.grade(scores), pairs)
-    rhos = _values(correlation_statistics(["spearman"]), scores, pairs)
+        kappas = _values(two_rater_statistics(["kappa_quadratic"], counted), counted.grade(scores), pairs)
+    rhos = _values(two_rater_statistics(["spearman"]), scores, pairs)
     known = (~np.isnan(scores)).astype(np.int64)
     shared = (known.T @ known)[pairs[:, 0], pairs[:, 1]].tolist()
     return [

@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from medjury.analysis.agreement._correlation import correlation_statistics
-from medjury.analysis.agreement._differences import difference_statistics
-from medjury.analysis.agreement._kappa import kappa_statistics
-from medjury.analysis.agreement._scores import read_scale, read_scores
+from medjury.analysis.agreement._pair_statistics import two_rater_statistics
+from medjury.analysis.agreement._scores import read_scores
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     RESAMPLES,
@@ -19,7 +17,6 @@ from medjury.statistics import (
     Clusters,
     Estimate,
     Floats,
-    Statistics,
     combined,
     evaluate,
     on_columns,
@@ -84,7 +81,9 @@ def win_rates(
         )
     rows = np.column_stack(columns)
     complete = ~np.isnan(rows).any(axis=1)
-    statistics = combined(*(on_columns(_metrics(grades), (0, side), f"{side} ") for side in (1, 2)))
+    statistics = combined(
+        *(on_columns(two_rater_statistics(METRICS, grades), (0, side), f"{side} ") for side in (1, 2))
+    )
     if complete.sum() < 2:
         reason = f"{int(complete.sum())} items were scored by all three"
         return {metric: undefined(reason, int(complete.sum()), "bootstrap win rate") for metric in METRICS}
@@ -151,10 +150,3 @@ def _compare(
         losses,
         dropped,
     )
-
-
-def _metrics(grades: Grades) -> Statistics:
-    errors = difference_statistics(["absolute_offset", "rmse"])
-    order = correlation_statistics(["spearman"])
-    kappa = kappa_statistics(read_scale(grades.values), ["quadratic"])
-    return combined(errors, order, lambda rows: kappa(grades.grade(rows)))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 from scipy.sparse import csr_array
 
-from medjury.analysis.agreement import correlation_statistics, cronbach_alpha
+from medjury.analysis.agreement import cronbach_alpha, two_rater_statistics
 from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted
 from medjury.analysis.audits._what_is_audited import Asked, Audited, audited, two_sided_p
 from medjury.foundation.errors import MedjuryError
@@ -147,7 +147,7 @@ def _differences(
 
 
 def _correlations(pairs: Sequence[tuple[int, int]]) -> Callable[[Floats], Read]:
-    one = correlation_statistics(["spearman"])
+    one = two_rater_statistics(["spearman"])
     parts = combined(*(_collapsed(one, pair) for pair in pairs))
 
     def statistics(rows: Floats) -> Read:

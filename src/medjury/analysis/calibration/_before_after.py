@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from medjury.analysis.agreement import correlation_statistics, difference_statistics, kappa_statistics
+from medjury.analysis.agreement import two_rater_statistics
 from medjury.analysis.calibration._cross_fit import CrossFitted, OutOfFold
 from medjury.analysis.calibration._maps import Calibrator, Cases, check_confidence
 from medjury.foundation.errors import MedjuryError
@@ -88,9 +88,9 @@ def before_after(
             *(nearest_grade(each, grades) for each in (reference, before, after)),
         ]
     )
-    gaps = difference_statistics(["offset", "absolute_offset", "rmse"])
+    gaps = two_rater_statistics(["offset", "absolute_offset", "rmse"])
     order = _within_folds(int(fold.max()) + 1)
-    kappa = kappa_statistics(list(grades), ["quadratic"])
+    kappa = two_rater_statistics(["kappa_quadratic"], _scale(grades))
     statistics = combined(
         on_columns(gaps, (1, 2), "before "),
         on_columns(gaps, (1, 3), "after "),
@@ -155,7 +155,7 @@ def _size(size: Estimate, signed: Estimate) -> Estimate:
 
 def _within_folds(folds: int) -> Statistics:
     """Spearman's rho in each fold, averaged by the number of items; a fold without spread says nothing."""
-    spearman = correlation_statistics(["spearman"])
+    spearman = two_rater_statistics(["spearman"])
 
     def prepare(rows: Floats) -> Read:
         parts = [rows[:, 0] == number for number in range(folds)]
@@ -179,7 +179,11 @@ def nearest_grade(scores: Floats, grades: Sequence[float]) -> Floats:
     >>> nearest_grade(np.array([2.5, 4.49]), (1, 2, 3, 4, 5)).tolist()
     [3.0, 4.0]
     """
-    return np.asarray(Grades(tuple(float(grade) for grade in grades)).grade(scores))
+    return np.asarray(_scale(grades).grade(scores))
+
+
+def _scale(grades: Sequence[float]) -> Grades:
+    return Grades(tuple(float(grade) for grade in grades))
 
 
 # Reliability: where the judge says 4, what did the clinicians say? And the calibration curve of every fold.

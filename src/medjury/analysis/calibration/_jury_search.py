@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.analysis.agreement import correlation_statistics
+from medjury.analysis.agreement import two_rater_statistics
 from medjury.analysis.calibration._jury_votes import (
     Calls,
     JurySignal,
@@ -247,7 +247,7 @@ def _spearman(pair: Floats, inside: Marks | None = None) -> _Read:
         return lambda weights: np.full(weights.shape[1], np.nan)
     distinct, cell = np.unique(pair[places], axis=0, return_inverse=True)
     together = csr_array((np.ones(len(places)), (cell.ravel(), places)), shape=(len(distinct), len(pair)))
-    statistic = correlation_statistics(["spearman"])(distinct)
+    statistic = two_rater_statistics(["spearman"])(distinct)
     return lambda weights: statistic(np.asarray((together @ weights).T))["spearman"]
 
 
