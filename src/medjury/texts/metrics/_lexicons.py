@@ -12,6 +12,7 @@ from medjury.texts.transcripts import fillers, normalise
 
 Phrase = tuple[str, ...]
 Phrases = dict[str, tuple[Phrase, ...]]
+Term = tuple[Phrase, str]  # the canonical words of a listed phrase, and its category
 Wordings = dict[str, tuple[tuple[Phrase, Phrase], ...]]
 
 # Category -> its file. A term that stands in several lists belongs to the first of them.
@@ -43,14 +44,6 @@ NUMBERS = (
     "seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million "
     "point half quarter couple few several dozen third fourth fifth sixth seventh eighth ninth tenth"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """A listed phrase: its canonical words and its category."""
-
-    words: Phrase
-    category: str
 
 
 class Canon(dict[str, Phrase]):
@@ -119,7 +112,7 @@ def lexicons() -> Lexicons:
         for words in map(canonical, entries(file)):
             if words and words not in taken:
                 taken.add(words)
-                terms.setdefault(words[0], []).append(Term(words, category))
+                terms.setdefault(words[0], []).append((words, category))
                 mark(words[:1], TERM | ASKS if category in CLINICAL and len(words) == 1 else TERM)
     mark(
         (word for words in map(canonical, entries("negations")) if len(words) == 1 for word in words),
@@ -133,12 +126,10 @@ def lexicons() -> Lexicons:
         wordings=wordings,
         kinds=kinds,
         terms={
-            first: tuple(sorted(each, key=lambda term: len(term.words), reverse=True))
+            first: tuple(sorted(each, key=lambda term: len(term[0]), reverse=True))
             for first, each in terms.items()
         },
-        alone={
-            first: each[0].category for first, each in terms.items() if len(each) == len(each[0].words) == 1
-        },
+        alone={first: each[0][1] for first, each in terms.items() if len(each) == len(each[0][0]) == 1},
         drug_endings=tuple(entries("drug_endings")),
         courtesy=phrases("courtesy", COURTESY),
         yes=phrases("answers_yes", ANSWER),

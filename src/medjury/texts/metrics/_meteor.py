@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -15,16 +15,7 @@ from medjury.texts.metrics._porter import stem
 ALPHA, BETA, GAMMA = 0.9, 3.0, 0.5
 
 
-@dataclass(slots=True)
-class _Side:
-    """The words that are not matched yet, with their places in the text."""
-
-    places: list[int]
-    words: list[str]
-
-    def keep(self, taken: set[int], change: Callable[[str], str] = str) -> _Side:
-        left = [index for index in range(len(self.words)) if index not in taken]
-        return _Side([self.places[i] for i in left], [change(self.words[i]) for i in left])
+_Side = list[tuple[int, str]]  # the words that are not matched yet, each with its place in the text
 
 
 def meteor(reference: Sequence[str], hypothesis: Sequence[str], wordnet: WordNet | None) -> float:
@@ -36,14 +27,13 @@ def meteor(reference: Sequence[str], hypothesis: Sequence[str], wordnet: WordNet
     >>> round(meteor("not throat but lips".split(), "not so but lips".split(), None), 4)
     0.6389
     """
-    said = _Side(list(range(len(reference))), [word.lower() for word in reference])
-    heard = _Side(list(range(len(hypothesis))), [word.lower() for word in hypothesis])
+    said, heard = ([*enumerate(map(str.lower, words))] for words in (reference, hypothesis))
     matches: list[tuple[int, int]] = []
     for stage in ("exact", "stem", "synonym"):
         if stage == "synonym" and wordnet is None:
             break
         if stage == "stem":
-            said, heard = said.keep(set(), stem), heard.keep(set(), stem)
+            said, heard = ([(place, stem(word)) for place, word in side] for side in (said, heard))
         said, heard = _match(said, heard, wordnet if stage == "synonym" else None, matches)
     if not matches:
         return 0.0
@@ -60,20 +50,21 @@ def _match(
     said: _Side, heard: _Side, wordnet: WordNet | None, matches: list[tuple[int, int]]
 ) -> tuple[_Side, _Side]:
     free: dict[str, list[int]] = {}
-    for index, word in enumerate(said.words):
+    for index, (_, word) in enumerate(said):
         free.setdefault(word, []).append(index)
     taken_said: set[int] = set()
     taken_heard: set[int] = set()
-    for index in range(len(heard.words) - 1, -1, -1):
-        word = heard.words[index]
+    for index, (place, word) in reversed([*enumerate(heard)]):
         names = wordnet.synonyms(word) if wordnet else (word,)
         candidates = [free[name] for name in names if free.get(name)]
         if candidates:
             other = max(candidates, key=lambda places: places[-1]).pop()
             taken_said.add(other)
             taken_heard.add(index)
-            matches.append((heard.places[index], said.places[other]))
-    return said.keep(taken_said), heard.keep(taken_heard)
+            matches.append((place, said[other][0]))
+    left = ((said, taken_said), (heard, taken_heard))
+    one, two = ([each for index, each in enumerate(side) if index not in taken] for side, taken in left)
+    return one, two
 
 
 # Synonyms from WordNet's own files, as Debian's package `wordnet-base` installs them. Nothing is downloaded.

@@ -211,10 +211,10 @@ def _length(words: Phrase, place: int, phrases: tuple[Phrase, ...]) -> int:
 
 def _listed(words: Phrase, place: int, lists: Lexicons) -> tuple[int, str]:
     """Where the listed term that begins here stops, and its category; here and "" where there is none."""
-    for term in lists.terms.get(words[place], ()) if place < len(words) else ():
-        size = len(term.words)
-        if size == 1 or words[place : place + size] == term.words:
-            return place + size, term.category
+    for phrase, category in lists.terms.get(words[place], ()) if place < len(words) else ():
+        stop = place + len(phrase)
+        if len(phrase) == 1 or words[place:stop] == phrase:
+            return stop, category
     return place, ""
 
 

@@ -152,23 +152,14 @@ def _match_of(row: dict[str, Any]) -> Match | None:
 
 
 @dataclass(frozen=True, slots=True)
-class AlignmentFault:
-    """One turn that is wrong: `side` golden or asr; `kind` is false_miss (has a counterpart, said to have none),
-    false_match (the reverse) or other_segments (matched, but not to the right segments)."""
-
-    side: str
-    index: int
-    kind: str
-    expected: tuple[int, ...]
-    found: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class AlignmentQuality:
     """Shares of turns that are right, 0 to 1; None where that side has no turn.
 
     Classification: is the turn rightly said to have, or not to have, a counterpart? Structural: has the gold turn
     exactly the right set of segments? (Ellis Z, et al. WER is Unaware, 2025, section 5.1.)
+
+    `faults` are the turns that are wrong: `side` golden or asr, `index`, and `kind`: false_miss (has a counterpart,
+    said to have none), false_match (the reverse) or other_segments (matched, but not to the right ones).
     """
 
     golden_classification: float | None
@@ -176,7 +167,7 @@ class AlignmentQuality:
     structural: float | None
     golden_turns: int
     asr_turns: int
-    faults: tuple[AlignmentFault, ...]
+    faults: tuple[Mapping[str, Any], ...]
 
     @classmethod
     def of_all(cls, parts: Sequence[AlignmentQuality]) -> AlignmentQuality:
@@ -211,8 +202,8 @@ class AlignmentQuality:
             for name, value in shares.items()
         ]
         for fault in self.faults:
-            expected, found = (", ".join(map(str, each)) or "none" for each in (fault.expected, fault.found))
-            lines.append(f"  {fault.side} {fault.index}: {fault.kind}, expected {expected}, found {found}")
+            expected, found = (", ".join(map(str, fault[name])) or "none" for name in ("expected", "found"))
+            lines.append("  {side} {index}: {kind}".format(**fault) + f", expected {expected}, found {found}")
         return "\n".join(lines)
 
 
@@ -222,7 +213,7 @@ def evaluate_alignment(
     """Compare turn by turn; `golden` and `asr` are all indices of either side."""
     _check(truth, "golden", golden)
     _check(truth, "asr", asr)
-    faults: list[AlignmentFault] = []
+    faults: list[dict[str, Any]] = []
     right: dict[str, int] = {}
     for side, indices in (("golden", golden), ("asr", asr)):
         expected, got = _counterparts(truth, side), _counterparts(found, side)
@@ -230,12 +221,13 @@ def evaluate_alignment(
         for index in indices:
             wanted, given = expected.get(index, ()), got.get(index, ())
             right[side] += bool(wanted) == bool(given)
+            kind = "other_segments" if side == "golden" and wanted != given else ""
             if bool(wanted) != bool(given):
                 kind = "false_miss" if wanted else "false_match"
-                faults.append(AlignmentFault(side, index, kind, wanted, given))
-            elif side == "golden" and wanted != given:
-                faults.append(AlignmentFault(side, index, "other_segments", wanted, given))
-    wrong = sum(fault.side == "golden" for fault in faults)
+            if kind:
+                about = {"side": side, "index": index, "kind": kind}
+                faults.append({**about, "expected": wanted, "found": given})
+    wrong = sum(fault["side"] == "golden" for fault in faults)
     return AlignmentQuality(
         right["golden"] / len(golden) if golden else None,
         right["asr"] / len(asr) if asr else None,

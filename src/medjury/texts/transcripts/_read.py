@@ -7,8 +7,7 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -30,16 +29,6 @@ _MORE = "\0more"
 _WORDS_PER_SECOND = (0.02, 50.0)  # what no one who speaks goes below or above
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What a file holds: the rows of its turns, the form it has, and what is to be told of it."""
-
-    rows: Rows
-    form: str
-    notes: tuple[str, ...] = ()
-    left_out: Mapping[str, int] = field(default_factory=dict)
-
-
 def read_transcript(path: str | Path, *, speakers: Collection[str] | None = None) -> Transcript:
     """The turns of a .json, .csv, .vtt, .srt, .txt or .ctm file, numbered from 0 unless the file has an `index`.
 
@@ -50,12 +39,15 @@ def read_transcript(path: str | Path, *, speakers: Collection[str] | None = None
     ending = file.suffix.lower()
     if ending not in ENDINGS:
         raise MedjuryError(f"{file.name}: give a {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]} file")
-    found = _found(file, ending, speakers)
-    return _transcript(found, file.name)
+    left_out, notes = Counter[str](), list[str]()
+    rows, form = _found(file, ending, speakers, left_out, notes)
+    return _transcript(rows, form, file.name, left_out, notes)
 
 
-def _found(file: Path, ending: str, speakers: Collection[str] | None) -> _Found:
-    left_out: Counter[str] = Counter()
+def _found(
+    file: Path, ending: str, speakers: Collection[str] | None, left_out: Counter[str], notes: list[str]
+) -> tuple[Rows, str]:
+    """The rows of a file's turns and the form it has; what is to be told of it is put into the last two."""
     if ending in (".ctm", ".rttm"):
         pair = {each: file.with_suffix(each) for each in (".ctm", ".rttm")}
         if not pair[".ctm"].is_file():
@@ -63,16 +55,17 @@ def _found(file: Path, ending: str, speakers: Collection[str] | None) -> _Found:
                 f"{file.name}: says who speaks but not what; {file.stem}.ctm must be beside it"
             )
         texts = {each: _text(place) for each, place in pair.items() if place.is_file()}
-        rows, notes = timed_words(file, texts, left_out)
-        return _Found(rows, "RTTM and CTM" if ".rttm" in texts else "CTM", tuple(notes), left_out)
+        rows, told = timed_words(file, texts, left_out)
+        notes += told
+        return rows, "RTTM and CTM" if ".rttm" in texts else "CTM"
     text = _text(file)
     if ending == ".csv":
-        return _Found(_csv_rows(text, file.name), "table of turns")
+        return _csv_rows(text, file.name), "table of turns"
     if ending in (".vtt", ".srt"):
         form = "WebVTT" if ending == ".vtt" else "SubRip"
-        return _Found(subtitle_cues(text, file.name, speakers, left_out), form, left_out=left_out)
+        return subtitle_cues(text, file.name, speakers, left_out), form
     if ending == ".txt":
-        return _Found(transcript_lines(text, file.name, speakers), "lines of text")
+        return transcript_lines(text, file.name, speakers), "lines of text"
     return _json_rows(text, file.name, speakers)
 
 
@@ -88,7 +81,7 @@ def _text(file: Path) -> str:
         raise MedjuryError(f"{file}: cannot be read: {why}") from None
 
 
-def _json_rows(text: str, file: str, speakers: Collection[str] | None) -> _Found:
+def _json_rows(text: str, file: str, speakers: Collection[str] | None) -> tuple[Rows, str]:
     limits.check_depth(file, text)
     try:
         content = json.loads(text, object_pairs_hook=_each_key_once)
@@ -99,7 +92,7 @@ def _json_rows(text: str, file: str, speakers: Collection[str] | None) -> _Found
     if isinstance(content, dict):
         for key, value in content.items():
             if "golden" in key and isinstance(value, str):
-                return _Found(transcript_lines(value, file, speakers), "lines of text")
+                return transcript_lines(value, file, speakers), "lines of text"
     for name, form in FORMS.items():
         try:
             rows = plain_turns(content, file) if form is plain_turns else form(content)
@@ -111,7 +104,7 @@ def _json_rows(text: str, file: str, speakers: Collection[str] | None) -> _Found
                 "export it again"
             ) from None
         if rows is not None:
-            return _Found(rows, name)
+            return rows, name
     raise MedjuryError(f"{file}: holds no transcript that is known here; give {_KNOWN}")
 
 
@@ -155,8 +148,7 @@ def _csv_rows(text: str, file: str) -> Rows:
     return plain_turns(found, file) or []
 
 
-def _transcript(found: _Found, file: str) -> Transcript:
-    rows = found.rows
+def _transcript(rows: Rows, form: str, file: str, left_out: Counter[str], notes: Sequence[str]) -> Transcript:
     numbered = any(row.get("index") not in (None, "") for row in rows)
     turns: list[Turn] = []
     interim = empty = overlapping = 0
@@ -175,11 +167,11 @@ def _transcript(found: _Found, file: str) -> Transcript:
         overlapping += turn.start is not None and turn.start < latest and not same_cue
         latest = max(latest, turn.end if turn.end is not None else latest)
         turns.append(turn)
-    left_out = {**+Counter(found.left_out), **({"interim results": interim} if interim else {})}
-    notes = [
+    lacking = {**+left_out, **({"interim results": interim} if interim else {})}
+    told = [
         f"{file}: {words}"
         for count, words in (
-            *((count, f"{count} {what} left out") for what, count in left_out.items()),
+            *((count, f"{count} {what} left out") for what, count in lacking.items()),
             (empty, f"{empty} turns without text: there is nothing to align them by"),
             (
                 overlapping,
@@ -189,7 +181,7 @@ def _transcript(found: _Found, file: str) -> Transcript:
         if count
     ]
     _check_pace(turns, file)
-    return Transcript(tuple(turns), file, (*found.notes, *notes), numbered, found.form, left_out)
+    return Transcript(tuple(turns), file, (*notes, *told), numbered, form, lacking)
 
 
 def _check_pace(turns: list[Turn], file: str) -> None:

@@ -184,11 +184,7 @@ def _named(found: list[_Line], file: str, speakers: Collection[str] | None) -> l
 _PAUSE = 1.0  # seconds of silence after which another turn begins
 
 
-@dataclass(frozen=True, slots=True)
-class _Segment:
-    speaker: str
-    start: float
-    end: float
+_Segment = tuple[str, float, float]  # who speaks, from when, until when
 
 
 def timed_words(file: Path, read: dict[str, str], left_out: Counter[str]) -> tuple[Rows, list[str]]:
@@ -253,13 +249,13 @@ def _segments(text: str, file: str, of: str) -> list[_Segment]:
                 f"{file}, line {number}: speaks of the recording {recording!r}, and the words are of {of!r}; are "
                 "these two files of one recording?"
             )
-        found.append(_Segment(name, start, start + length))
+        found.append((name, start, start + length))
     return found
 
 
 def _spoken(word: Word, segments: list[_Segment]) -> Word:
     middle = (word.start + word.end) / 2
-    names = {each.speaker for each in segments if each.start <= middle <= each.end}
+    names = {speaker for speaker, start, end in segments if start <= middle <= end}
     return Word(word.text, names.pop() if len(names) == 1 else None, word.start, word.end, word.confidence)
 
 
