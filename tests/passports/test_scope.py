@@ -164,16 +164,11 @@ def test_looser_limits_are_on_the_passport(server: LoopbackServer, tmp_path: Pat
     assert "looser than VALIDATED allows: severe_limit 1 (ours 0.1)" in passport.words()
 
 
-@pytest.mark.parametrize(
-    ("name", "version"), [("medjury passport", 1), ("medjury passport", 2), ("judge card", "2.0")]
-)
-def test_a_passport_of_another_format_is_refused_by_its_name(
-    passport: Path, name: str, version: object
-) -> None:
-    content = json.loads(passport.read_text()) | {"format": name, "format_version": version}
+def test_a_passport_of_another_version_is_refused_by_its_name(passport: Path) -> None:
+    content = json.loads(passport.read_text()) | {"format_version": "2.0"}
     passport.write_text(json.dumps(content | {"hash": content_hash(content)}))
     with pytest.raises(
-        MedjuryError, match=rf"\({name} {version}\); this one reads judge card 1\.0\. Make a new one"
+        MedjuryError, match=r"\(judge card 2\.0\); this one reads judge card 1\.0\. Make a new"
     ):
         read_passport(passport)
 

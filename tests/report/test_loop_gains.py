@@ -10,8 +10,9 @@ from scipy import stats
 from tests.validation.on_trial import on_trial
 
 from medjury.judging import ClosedLoopBody
-from medjury.report._sections.closed_loop import Gain, LoopRun, gain_estimates, loop_gains
+from medjury.report._sections.closed_loop import Gain, gain_estimates, gains_of, loop_gains, was_revised
 from medjury.statistics import Estimate
+from medjury.store.runs import Record
 from medjury.tables import Measured
 
 ANNA = [1 + place % 5 for place in range(40)]
@@ -32,7 +33,7 @@ def scored(**grades: float | None) -> dict[str, Any]:
     }
 
 
-def loop(item: str, *rounds: dict[str, Any], first: Any = None, last: Any = None) -> LoopRun:
+def loop(item: str, *rounds: dict[str, Any], first: Any = None, last: Any = None) -> Record[ClosedLoopBody]:
     body = {
         "stopped": "rounds",
         "rounds": [
@@ -41,7 +42,7 @@ def loop(item: str, *rounds: dict[str, Any], first: Any = None, last: Any = None
         ],
         "final": {"first": first, "last": last},
     }
-    return LoopRun(item, "a", ClosedLoopBody.model_validate(body))
+    return Record("key", item, "a", "loop", 0, ClosedLoopBody.model_validate(body))
 
 
 def test_a_gain_is_confirmed_refuted_or_open_as_the_intervals_say() -> None:
@@ -94,17 +95,14 @@ def test_a_loop_whose_draft_was_revised_and_judged_again_has_a_gain_on_each_dime
         Measured("accuracy", "Accuracy", None, higher_is_better=False),
         Measured("clarity", "Clarity", None),
     )
-    assert (
-        run.revised,
-        run.gains(Measured("accuracy", "Accuracy", None)),
-        run.gains(harm),
-        run.gains(clarity),
-    ) == (True, (2.0, 1.0), (-2.0, -1.0), None)
+    assert was_revised(run.body)
+    asked = (Measured("accuracy", "Accuracy", None), harm, clarity)
+    assert [gains_of(run.body, each) for each in asked] == [(2.0, 1.0), (-2.0, -1.0), None]
 
 
 def test_a_draft_that_was_not_revised_or_not_judged_again_was_not_revised() -> None:
     assert [
-        each.revised
+        was_revised(each.body)
         for each in (
             loop("1", scored(a=1), last=scored(a=1)),
             loop("1", scored(a=1), scored(a=2)),

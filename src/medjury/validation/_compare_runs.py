@@ -13,9 +13,9 @@ import polars as pl
 from medjury.statistics import moment, percent
 from medjury.store.runs import GateRules, Manifest, ManifestJudge, RunFolder
 from medjury.tables import RatingTable, case_column, open_run, rating_table
-from medjury.validation._evidence import coverage_of, roles_of
+from medjury.validation._evidence import Evidence, coverage_of, roles_of
 from medjury.validation._registered import Difference, differences, rule_shown, stated_things
-from medjury.validation._run_changes import Drawing, RunChange, RunComparison, Side, changes_of, taken
+from medjury.validation._run_changes import Drawing, RunChange, RunComparison, changes_of, taken
 from medjury.validation._validate import Validation, validate
 
 # All that two runs or two tables of ratings may have otherwise: rules, data, judges, prices, people, scales.
@@ -211,9 +211,10 @@ def _words(found: Validation) -> dict[str, str]:
     }
 
 
-def _side(source: object) -> Side:
+def _side(source: object) -> Evidence:
     table = open_run(source) if isinstance(source, str | os.PathLike) else rating_table(source)
-    return Side(table, roles_of(table))
+    roles = roles_of(table)
+    return Evidence(table, roles, roles.jury, None)
 
 
 def _title(table: RatingTable) -> str:
@@ -225,8 +226,8 @@ def _title(table: RatingTable) -> str:
     )
 
 
-def _covered(side: Side, dimension: str) -> str:
-    share, _, _ = coverage_of(side.table, side.table.grid(dimension, side.roles), side.roles.jury, side.roles)
+def _covered(side: Evidence, dimension: str) -> str:
+    share, _, _ = coverage_of(side.table, side.grid(dimension), side.rater, side.roles)
     return percent(share, 1)
 
 

@@ -29,7 +29,8 @@ from medjury.statistics import (
     shown,
     undefined,
 )
-from medjury.tables import ABSENT, Grades, Measured, RatingTable, Roles
+from medjury.tables import ABSENT, Grades, Measured, RatingTable
+from medjury.validation._evidence import Evidence
 from medjury.validation._ways import AMOUNTS, spent, together
 
 # What a comparison of two runs comes to, and how it is shown: in a terminal, as JSON, in a notebook.
@@ -182,14 +183,6 @@ _NAMES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """One of the two runs, and who is who in it."""
-
-    table: RatingTable
-    roles: Roles
-
-
-@dataclass(frozen=True, slots=True)
 class Drawing:
     """How intervals are drawn, and the cases that served development in either run: `aside` of all changes."""
 
@@ -243,7 +236,7 @@ class Drawing:
 
 
 def changes_of(
-    one: Side, two: Side, dimension: Measured, drawing: Drawing
+    one: Evidence, two: Evidence, dimension: Measured, drawing: Drawing
 ) -> tuple[list[RunChange], list[str]]:
     """The changes on one dimension, and what must be read before them."""
     rows, clusters, left, differing = _paired(one, two, dimension, drawing.aside)
@@ -276,18 +269,18 @@ def changes_of(
     return found, warnings
 
 
-def _silent_on_danger(side: Side, dimension: Measured, aside: Sequence[str]) -> tuple[int, int]:
+def _silent_on_danger(side: Evidence, dimension: Measured, aside: Sequence[str]) -> tuple[int, int]:
     """Of the held-out answers that clinicians called dangerous, how many the jury left without a score, and all."""
-    limits, jury = dimension.claimed_danger(side.table.rules), side.roles.jury
+    limits, jury = dimension.claimed_danger(side.rules), side.rater
     if limits is None or not jury:
         return 0, 0
-    grid = side.table.grid(dimension.name, side.roles)
-    danger = side.table.danger_word(grid, dimension, side.roles.reference) <= limits[0] + 1e-9
+    grid = side.grid(dimension.name)
+    danger = side.table.danger_word(grid, dimension, side.clinicians) <= limits[0] + 1e-9
     asked = danger & (grid.states[jury] != ABSENT) & ~np.isin(grid.items, np.asarray(aside, dtype=str))
     return int((asked & np.isnan(grid.scores[jury])).sum()), int(asked.sum())
 
 
-def taken(one: Side, two: Side, drawing: Drawing) -> list[RunChange]:
+def taken(one: Evidence, two: Evidence, drawing: Drawing) -> list[RunChange]:
     """Calls, seconds and cost per answer, all judges and dimensions together, on the answers of both runs whose
     amount both runs know."""
     first, second = (together(spent(side.table, drawing.aside)) for side in (one, two))
@@ -355,7 +348,9 @@ def _means(rows: Floats) -> Callable[[Floats], dict[str, Floats]]:
     return read
 
 
-def _paired(one: Side, two: Side, dimension: Measured, aside: Sequence[str]) -> tuple[Floats, Any, int, int]:
+def _paired(
+    one: Evidence, two: Evidence, dimension: Measured, aside: Sequence[str]
+) -> tuple[Floats, Any, int, int]:
     """Rows [first, second, clinicians, their score by which an answer is dangerous] of the held-out answers both
     juries scored, their patients, how many only one scored, and how many clinicians rated differently (they count
     for no agreement)."""
@@ -375,14 +370,14 @@ def _paired(one: Side, two: Side, dimension: Measured, aside: Sequence[str]) -> 
 
 
 def _by_unit(
-    side: Side, dimension: Measured, aside: Sequence[str]
+    side: Evidence, dimension: Measured, aside: Sequence[str]
 ) -> dict[tuple[str, str], tuple[float, float, float, str]]:
-    grid = side.table.grid(dimension.name, side.roles)
+    grid = side.grid(dimension.name)
     grid = grid.where(~np.isin(grid.items, np.asarray(aside, dtype=str)))
-    if not side.roles.jury:
+    if not side.rater:
         return {}
-    text, human = grid.scores[side.roles.jury], side.table.reference_scores(grid, side.roles.reference)
-    danger = side.table.danger_word(grid, dimension, side.roles.reference)
+    text, human = grid.scores[side.rater], side.reference(grid)
+    danger = side.table.danger_word(grid, dimension, side.clinicians)
     return {
         (str(item), str(system)): (float(score), float(wanted), float(word), str(cluster))
         for item, system, cluster, score, wanted, word in zip(

@@ -45,7 +45,7 @@ def spent(table: RatingTable, aside: Sequence[str] = ()) -> polars.DataFrame:
         pl.col("dimension").is_in([each.name for each in table.counted]),
         ~pl.col("item").is_in(list(aside)),
     )
-    # Runs of earlier versions did not count calls.
+    # A table that comes from no run may not say what it took.
     lacking = [pl.lit(None, dtype=pl.Int64).alias(name) for name in AMOUNTS if name not in rows.columns]
     return (
         rows.with_columns(lacking)

@@ -35,8 +35,6 @@ from medjury.validation import ORDER, Scope, Word
 
 FORMAT: Literal["judge card"] = "judge card"
 FORMAT_VERSION: Literal["1.0"] = "1.0"
-# What earlier versions wrote: no word of who rated and what was audited; before the second, other words.
-_EARLIER = "medjury passport"
 MOST_DAYS = 36525
 Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Moment = Annotated[
@@ -398,13 +396,12 @@ def parsed_passport(content: bytes, name: str) -> Passport:
             f"{name}: this is not a passport ({type(error).__name__}: not JSON). "
             "`medjury passport make RUN` writes one"
         ) from None
-    if not isinstance(stated, dict) or stated.get("format") not in (FORMAT, _EARLIER):
+    if not isinstance(stated, dict) or stated.get("format") != FORMAT:
         raise MedjuryError(f"{name}: this is not a passport; `medjury passport make RUN` writes one")
-    if (stated["format"], stated.get("format_version")) != (FORMAT, FORMAT_VERSION):
+    if stated.get("format_version") != FORMAT_VERSION:
         raise MedjuryError(
-            f"{name}: was written by another version of medjury ({stated['format']} "
-            f"{stated.get('format_version')}); this one reads {FORMAT} {FORMAT_VERSION}. Make a new one from the "
-            "run: `medjury passport make RUN`"
+            f"{name}: was written by another version of medjury ({FORMAT} {stated.get('format_version')}); this "
+            f"one reads {FORMAT} {FORMAT_VERSION}. Make a new one from the run: `medjury passport make RUN`"
         )
     if stated.get("hash") != content_hash(stated):
         raise RefusedError(

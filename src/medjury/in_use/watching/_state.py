@@ -78,12 +78,6 @@ class State:
     def __init__(self, folder: Path) -> None:
         create_private(folder / FILE)
         self._database = sqlite3.connect(folder / FILE, isolation_level=None, timeout=60)
-        columns = [each[1] for each in self._database.execute("PRAGMA table_info(cases)")]
-        if columns and "grouped" not in columns:
-            raise MedjuryError(
-                f"watch: {folder} holds a watch of an earlier version, which counted cases one by one; name "
-                "another `folder` to start again"
-            )
         self._database.executescript(f"PRAGMA synchronous = FULL; {_TABLES}")
 
     def close(self) -> None:

@@ -25,42 +25,35 @@ from medjury.statistics import (
     replicates,
     shown,
 )
-from medjury.store.runs import RecordedOutcome
+from medjury.store.runs import Record, RecordedOutcome
 from medjury.tables import Measured
 from medjury.validation import Evidence, clustered_contrast, clustered_share, patients
 
 if TYPE_CHECKING:
     from medjury.judging import ClosedLoopBody
 
+    LoopRecord = Record[ClosedLoopBody]
 
 # With fewer cases (of different patients) no interval of a mean was seen to hold: no gain can be shown.
 FEWEST = FEWEST_CLUSTERS
 
 
-@dataclass(frozen=True, slots=True)
-class LoopRun:
-    """One unit of a loop, as its record tells it."""
+def was_revised(body: ClosedLoopBody) -> bool:
+    return len(body.rounds) > 1 and body.final.last is not None
 
-    item: str
-    system: str
-    body: ClosedLoopBody
 
-    @property
-    def revised(self) -> bool:
-        return len(self.body.rounds) > 1 and self.body.final.last is not None
-
-    def gains(self, dimension: Measured) -> tuple[float, float] | None:
-        """Last less first draft by the loop judge and by the final juror, better upwards; None where a score is
-        missing."""
-        final, rounds = self.body.final, self.body.rounds
-        scores = []
-        for given in (rounds[0].scores, rounds[-1].scores, final.first or {}, final.last or {}):
-            outcome = given.get(dimension.name)
-            if outcome is None or outcome.score is None:
-                return None
-            scores.append(outcome.score)
-        sign = 1.0 if dimension.higher_is_better else -1.0
-        return sign * (scores[1] - scores[0]), sign * (scores[3] - scores[2])
+def gains_of(body: ClosedLoopBody, dimension: Measured) -> tuple[float, float] | None:
+    """Last less first draft by the loop judge and by the final juror, better upwards; None where a score is
+    missing."""
+    final, rounds = body.final, body.rounds
+    scores = []
+    for given in (rounds[0].scores, rounds[-1].scores, final.first or {}, final.last or {}):
+        outcome = given.get(dimension.name)
+        if outcome is None or outcome.score is None:
+            return None
+        scores.append(outcome.score)
+    sign = 1.0 if dimension.higher_is_better else -1.0
+    return sign * (scores[1] - scores[0]), sign * (scores[3] - scores[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +99,14 @@ class Gain:
         return "not confirmed: too uncertain to tell"
 
 
-def loop_gains(evidence: Evidence, rater: str, runs: Sequence[LoopRun]) -> list[Gain]:
+def loop_gains(evidence: Evidence, rater: str, runs: Sequence[LoopRecord]) -> list[Gain]:
     """Over the drafts that were revised: the others have no gain to speak of."""
-    revised = [run for run in runs if run.revised]
+    revised = [run for run in runs if was_revised(run.body)]
     table, confidence = evidence.table, evidence.confidence
     whose = patients(table)
     found = []
     for dimension in table.counted:
-        pairs = [(run.item, gain) for run in revised if (gain := run.gains(dimension)) is not None]
+        pairs = [(run.item, gain) for run in revised if (gain := gains_of(run.body, dimension)) is not None]
         if not pairs:
             continue
         items = [item for item, _ in pairs]
@@ -188,11 +181,11 @@ def closed_loop(material: Material) -> Section | None:
         return None
     from medjury.judging import ClosedLoopBody
 
-    loops: dict[str, list[LoopRun]] = {}
+    loops: dict[str, list[LoopRecord]] = {}
     aside = set(material.evidence.rules.development_cases)
     for record in material.records.of(ClosedLoopBody):
         if record.item not in aside:
-            loops.setdefault(record.rater, []).append(LoopRun(record.item, record.system, record.body))
+            loops.setdefault(record.rater, []).append(record)
     if not loops:
         return None
     gains = [
@@ -214,7 +207,7 @@ def closed_loop(material: Material) -> Section | None:
     return Section("closed-loop", _TITLE, Html(body))
 
 
-def _conclusions(loops: Mapping[str, Sequence[LoopRun]], gains: Sequence[Gain]) -> list[object]:
+def _conclusions(loops: Mapping[str, Sequence[LoopRecord]], gains: Sequence[Gain]) -> list[object]:
     lines: list[object] = []
     for rater, runs in sorted(loops.items()):
         if not all(run.body.separate for run in runs):
@@ -281,7 +274,7 @@ def _gain_table(material: Material, gains: Sequence[Gain]) -> Html:
     )
 
 
-def _round_table(material: Material, loops: Mapping[str, Sequence[LoopRun]]) -> Html:
+def _round_table(material: Material, loops: Mapping[str, Sequence[LoopRecord]]) -> Html:
     rows: list[dict[str, Cell]] = []
     ends: list[dict[str, Cell]] = []
     evidence = material.evidence
@@ -331,9 +324,9 @@ def _round_table(material: Material, loops: Mapping[str, Sequence[LoopRun]]) -> 
     return Html(first + second)
 
 
-def _once(runs: Sequence[LoopRun]) -> list[LoopRun]:
+def _once(runs: Sequence[LoopRecord]) -> list[LoopRecord]:
     """One loop for each answer: repeats ask the final juror again about the same drafts."""
-    found: dict[tuple[str, str], LoopRun] = {}
+    found: dict[tuple[str, str], LoopRecord] = {}
     for run in runs:
         known = found.get((run.item, run.system))
         if known is None or known.body.stopped == "failed":
@@ -374,18 +367,18 @@ def _figure(material: Material, gains: Sequence[Gain]) -> Html:
     )
 
 
-def _stories(material: Material, loops: Mapping[str, Sequence[LoopRun]]) -> Html:
+def _stories(material: Material, loops: Mapping[str, Sequence[LoopRecord]]) -> Html:
     """The loops in which the two judges differ most, round by round."""
     settings = material.evidence.table.settings
     if settings.hide_texts:
         return paragraph("The drafts and the judges' reasons are left out of this copy.", class_="soft")
-    ranked: list[tuple[float, str, LoopRun]] = []
+    ranked: list[tuple[float, str, LoopRecord]] = []
     for rater, runs in loops.items():
         for run in runs:
             known = [
                 gain
                 for dimension in material.evidence.table.counted
-                if run.revised and (gain := run.gains(dimension)) is not None
+                if was_revised(run.body) and (gain := gains_of(run.body, dimension)) is not None
             ]
             if known:
                 ranked.append((sum(loop - final for loop, final in known) / len(known), rater, run))
@@ -400,7 +393,7 @@ def _stories(material: Material, loops: Mapping[str, Sequence[LoopRun]]) -> Html
     return Html(lead + "".join(blocks))
 
 
-def _story(material: Material, title: str, run: LoopRun) -> Html:
+def _story(material: Material, title: str, run: LoopRecord) -> Html:
     label = material.evidence.label
     parts = []
     for number, each in enumerate(run.body.rounds):

@@ -19,8 +19,6 @@ def cost(material: Material) -> Section | None:
     own = [each.name for each in table.counted]
     ratings = of_cases(table.everything)
     judged = ratings.filter(pl.col("rater_kind") == "judge", pl.col("dimension").is_in(own))
-    if "calls" not in judged.columns:  # a run of an earlier version
-        judged = judged.with_columns(pl.lit(None, dtype=pl.Int64).alias("calls"))
     rows: list[dict[str, Cell]] = [
         _line(judged.filter(pl.col("rater") == judge), judge, "judge", None, currency)
         for judge in table.judges
