@@ -346,14 +346,6 @@ def test_the_first_rating_of_a_case_stays(tmp_path: Path) -> None:
     state.close()
 
 
-def test_a_folder_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
-    with sqlite3.connect(tmp_path / "state.sqlite") as database:
-        database.execute("CREATE TABLE cases (place INTEGER PRIMARY KEY, item TEXT, system TEXT)")
-    database.close()
-    with pytest.raises(MedjuryError, match="name another `folder` to start again"):
-        State(tmp_path)
-
-
 def test_the_quality_of_a_case_is_the_clinicians_on_average_over_draws() -> None:
     scale = WatchedScale(1, 5, True, 0.2)
     for label in (1.0, 3.0, 5.0):
