@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.ratings.samples import claim
 
 from medjury.store.ratings import Store
 from medjury.store.ratings._store.owner import STALE_AFTER_SECONDS, Claim, Heartbeats, new_owner
@@ -21,18 +22,18 @@ def jump(store: Store, seconds: float) -> None:
 @pytest.mark.parametrize("seconds", [60.0, DAY, -60.0, -DAY])
 def test_the_claims_of_a_living_process_stay(store: Store, seconds: float) -> None:
     living, other = new_owner(), new_owner()
-    assert store.find_or_claim(["a"], living) == {"a": Claim.OURS}
+    assert claim(store, ["a"], living) == {"a": Claim.OURS}
     jump(store, seconds)
-    assert store.find_or_claim(["a"], other) == {"a": Claim.BUSY}
+    assert claim(store, ["a"], other) == {"a": Claim.BUSY}
 
 
 @pytest.mark.parametrize("seconds", [60.0, DAY, -60.0, -DAY])
 def test_the_claims_of_a_living_process_on_another_machine_stay(store: Store, seconds: float) -> None:
     far, other = replace(new_owner(), host="another machine"), new_owner()
-    store.find_or_claim(["a"], far)
+    claim(store, ["a"], far)
     for _ in range(5):
         jump(store, seconds)
-        assert store.find_or_claim(["a"], other) == {"a": Claim.BUSY}
+        assert claim(store, ["a"], other) == {"a": Claim.BUSY}
         store.in_transaction(lambda transaction: transaction.beat(far))
 
 

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from tests.loopback import LoopbackServer
 from tests.processes import Command
-from tests.ratings.samples import rating
+from tests.ratings.samples import rating, write
 from tests.stoppable_postgres import end, start
 
 from medjury.store.ratings import Store, StoreError, StoreStopped, open_store
@@ -115,22 +115,26 @@ def test_a_store_waits_for_the_stated_time_and_then_says_so(
     own_server: Any, own_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_store(own_url, reconnect_seconds=0.5) as store:
-        store.write(ratings=[rating(key="before")])
+        write(store, ratings=[rating(key="before")])
         end(own_server)
         waited: list[float] = []
         pause = time.sleep
         monkeypatch.setattr("time.sleep", lambda seconds: (waited.append(seconds), pause(seconds))[1])
         with pytest.raises(StoreStopped, match=r"cannot be reached.*tried for 0\.5 s"):
-            store.write(ratings=[rating(key="lost")])
+            write(store, ratings=[rating(key="lost")])
         assert 0 < sum(waited) <= 0.5
         waited.clear()
-        for read in (lambda: store.counts(), lambda: list(store.ratings()), lambda: store.put_run("a", {})):
+        for read in (
+            lambda: store.counts("a"),
+            lambda: list(store.ratings()),
+            lambda: store.put_run("a", {}),
+        ):
             with pytest.raises(StoreStopped, match="cannot be reached"):
                 read()
             assert not waited, "the time is over"
         monkeypatch.undo()
         start(own_server)
-        store.write(ratings=[rating(key="after")])
+        write(store, ratings=[rating(key="after")])
         assert sorted(row.key for row in store.ratings()) == ["after", "before"]
 
 
@@ -165,7 +169,7 @@ def cure_in(message: str) -> str:
 
 
 def use(store: Store) -> None:
-    store.write(ratings=[rating()])
+    write(store, ratings=[rating()])
     assert list(store.ratings()) == [rating()]
 
 
@@ -212,7 +216,7 @@ def test_a_role_that_may_not_use_another_roles_store_is_told_so(
 
 def test_a_role_that_may_only_read_reads_and_is_told_what_writing_needs(postgres_url: str, role: str) -> None:
     with open_store(postgres_url) as store:
-        store.write(ratings=[rating(key="first")])
+        write(store, ratings=[rating(key="first")])
     by_owner(
         postgres_url,
         f'GRANT USAGE ON SCHEMA medjury TO "{role}"',
@@ -221,6 +225,6 @@ def test_a_role_that_may_only_read_reads_and_is_told_what_writing_needs(postgres
     with open_store(as_role(postgres_url, role)) as store:
         assert [row.key for row in store.ratings()] == ["first"]
         with pytest.raises(StoreError, match="lacks rights on the table ratings") as refused:
-            store.write(ratings=[rating(key="second")])
+            write(store, ratings=[rating(key="second")])
         by_owner(postgres_url, cure_in(str(refused.value)))
-        store.write(ratings=[rating(key="second")])
+        write(store, ratings=[rating(key="second")])

@@ -492,7 +492,7 @@ def test_a_store_that_cannot_be_written_just_now_is_opened_all_the_same(
         raise StoreError("locked")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "write", held)
+        patch.setattr(Store, "in_transaction", held)
         open_store(file).close()
     assert beside(file), "it stays for the next"
     with open_store(file) as store:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
-from tests.ratings.samples import rating
+from tests.ratings.samples import rating, settled
 
 from medjury.store.ratings import Store, open_store
 
@@ -48,7 +48,7 @@ def check_restored(original: Store, address: str) -> None:
         assert len(rows) >= 50 * len(DIMENSIONS) and len(rows) % len(DIMENSIONS) == 0
         assert set(rows) <= set(original.ratings("first"))
         keys = {row.key for row in original.ratings("first")}
-        assert restored.settled(keys) == {row.key for row in rows}
+        assert settled(restored, keys) == {row.key for row in rows}
         assert restored.write_ratings("first", [rating(item="later", key="later")]) == 1
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.ratings.samples import claim, write
 
 from medjury.models import Reply
 from medjury.store.ratings import Store
@@ -27,62 +28,62 @@ from medjury.store.ratings._store.transaction import StoredReply
 
 def test_a_call_is_claimed_by_one_owner_only(store: Store) -> None:
     first, second = new_owner(), new_owner()
-    assert store.find_or_claim(["a", "b"], first) == {"a": Claim.OURS, "b": Claim.OURS}
-    assert store.find_or_claim(["b", "c"], second) == {"b": Claim.BUSY, "c": Claim.OURS}
-    assert store.find_or_claim(["a"], first) == {"a": Claim.OURS}, (
-        "asking again for one's own claim is harmless"
-    )
+    assert claim(store, ["a", "b"], first) == {"a": Claim.OURS, "b": Claim.OURS}
+    assert claim(store, ["b", "c"], second) == {"b": Claim.BUSY, "c": Claim.OURS}
+    assert claim(store, ["a"], first) == {"a": Claim.OURS}, "asking again for one's own claim is harmless"
 
 
 def test_a_stored_reply_ends_the_claim_and_is_found(store: Store) -> None:
     first, second = new_owner(), new_owner()
-    store.find_or_claim(["a"], first)
-    store.write(
-        replies=[StoredReply("a", Reply("yes", "length", 1, 2, 3, 0.5, "m-1"), 0.1)], releases=(first, ["a"])
+    claim(store, ["a"], first)
+    write(
+        store,
+        replies=[StoredReply("a", Reply("yes", "length", 1, 2, 3, 0.5, "m-1"), 0.1)],
+        releases=(first, ["a"]),
     )
-    assert store.find_or_claim(["a"], second) == {"a": Reply("yes", "length", 1, 2, 3, 0.5, "m-1", 0.1)}
+    assert claim(store, ["a"], second) == {"a": Reply("yes", "length", 1, 2, 3, 0.5, "m-1", 0.1)}
     assert _claims(store) == []
 
 
 def test_a_released_call_is_free_and_nobody_releases_anothers(store: Store) -> None:
     first, second = new_owner(), new_owner()
-    store.find_or_claim(["a"], first)
-    store.write(releases=(second, ["a"]))
-    assert store.find_or_claim(["a"], second) == {"a": Claim.BUSY}
-    store.write(releases=(first, ["a"]))
-    assert store.find_or_claim(["a"], second) == {"a": Claim.OURS}
+    claim(store, ["a"], first)
+    write(store, releases=(second, ["a"]))
+    assert claim(store, ["a"], second) == {"a": Claim.BUSY}
+    write(store, releases=(first, ["a"]))
+    assert claim(store, ["a"], second) == {"a": Claim.OURS}
 
 
 def test_an_owner_that_ends_lets_go_of_everything(store: Store) -> None:
     first, second = new_owner(), new_owner()
-    store.find_or_claim(["a", "b"], first)
+    claim(store, ["a", "b"], first)
     store.end_owner(first)
-    assert store.find_or_claim(["a", "b"], second) == {"a": Claim.OURS, "b": Claim.OURS}
+    assert claim(store, ["a", "b"], second) == {"a": Claim.OURS, "b": Claim.OURS}
 
 
 def test_the_claims_of_a_killed_process_are_taken_over_at_once(store: Store) -> None:
     dead = replace(new_owner(), pid=_pid_of_an_ended_process())
     living = new_owner()
-    store.find_or_claim(["a"], dead)
-    assert store.find_or_claim(["a"], living) == {"a": Claim.OURS}
+    claim(store, ["a"], dead)
+    assert claim(store, ["a"], living) == {"a": Claim.OURS}
     assert [owner for (owner,) in _rows(store, "SELECT owner FROM owners")] == [living.id]
 
 
 def test_a_later_process_with_the_same_number_is_not_the_owner(store: Store) -> None:
     earlier = replace(new_owner(), started="1")
-    store.find_or_claim(["a"], earlier)
-    assert store.find_or_claim(["a"], new_owner()) == {"a": Claim.OURS}
+    claim(store, ["a"], earlier)
+    assert claim(store, ["a"], new_owner()) == {"a": Claim.OURS}
 
 
 def test_a_silent_owner_on_another_machine_is_taken_over_after_a_while(store: Store) -> None:
     far = replace(new_owner(), host="another machine")
-    store.find_or_claim(["a"], far)
+    claim(store, ["a"], far)
     clock = iter(range(1_000_000))  # a second passes between two looks
     store._heartbeats = Heartbeats(lambda: float(next(clock)))
     me = new_owner()
     for _ in range(int(STALE_AFTER_SECONDS) + 1):
-        assert store.find_or_claim(["a"], me) == {"a": Claim.BUSY}
-    assert store.find_or_claim(["a"], me) == {"a": Claim.OURS}
+        assert claim(store, ["a"], me) == {"a": Claim.BUSY}
+    assert claim(store, ["a"], me) == {"a": Claim.OURS}
 
 
 def test_which_owners_are_dead() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from tests.loopback import LoopbackServer
-from tests.ratings.samples import rating
+from tests.ratings.samples import claim, rating, write
 
 from medjury.cli import main
 from medjury.models import Reply, verify_audit_log
@@ -49,7 +49,7 @@ def fill(store: Store, cases: int = 60) -> None:
         )
         replies.append(StoredReply(f"call {number}", Reply(words), 0.5, "first"))
         questions.append(Question(key, "q", f"call {number}", ""))
-    store.write(replies=replies)
+    write(store, replies=replies)
     store.write_ratings("first", ratings, records)
     store.in_transaction(lambda transaction: transaction.add_questions(questions))
     store.put_run("first", {"development": ["c-7", "c-8"], "c-7": 1})
@@ -143,7 +143,7 @@ def test_the_log_names_nobody_and_a_changed_entry_is_found(store: Store) -> None
 
 def test_replies_of_unknown_cases_go_too_unless_they_are_kept(store: Store) -> None:
     fill(store, 9)
-    store.write(replies=[StoredReply("asked again", Reply(SECRET), 0.5, "first")])
+    write(store, replies=[StoredReply("asked again", Reply(SECRET), 0.5, "first")])
     kept = erase(store, selection("c-1", keep_unlinked=True))
     assert (kept.rows["replies"], kept.unlinked) == (1, 1)
     done = erase(store, selection("c-2"))
@@ -153,7 +153,7 @@ def test_replies_of_unknown_cases_go_too_unless_they_are_kept(store: Store) -> N
 
 def test_a_name_that_is_not_there_erases_nothing_at_all(store: Store) -> None:
     fill(store, 9)
-    store.write(replies=[StoredReply("asked again", Reply("x"), 0.5, "first")])
+    write(store, replies=[StoredReply("asked again", Reply("x"), 0.5, "first")])
     before = counts(store)
     done = erase(store, selection("nobody"))
     assert not done and done.unlinked == 1 and counts(store) == before and not erasures(store)
@@ -181,7 +181,7 @@ def test_a_second_erasure_says_when_the_first_was(store: Store) -> None:
 def test_nothing_is_erased_while_a_run_is_at_work(store: Store) -> None:
     fill(store, 9)
     owner = new_owner()
-    store.find_or_claim(["a call in flight"], owner)
+    claim(store, ["a call in flight"], owner)
     with pytest.raises(StoreLocked, match=r"is using it. Nothing was erased"):
         erase(store, selection("c-7"))
     store.end_owner(owner)
@@ -193,7 +193,7 @@ def test_a_reader_of_the_file_is_named_before_anything_is_erased(tmp_path: Path)
         fill(store, 1_000)
         reading = store.ratings()
         next(reading)
-        store.write(ratings=[rating(item="later", key="later")])
+        write(store, ratings=[rating(item="later", key="later")])
         with pytest.raises(StoreLocked, match=r"is reading it. Nothing was erased"):
             erase(store, selection("c-7"))
         reading.close()  # type: ignore[attr-defined]
@@ -217,14 +217,15 @@ def test_who_has_looked_since_before_in_postgresql_is_named_and_the_bytes_go_onc
 
 
 def test_what_is_older_than_a_day_goes_by_its_newest_word(store: Store) -> None:
-    store.write(
+    write(
+        store,
         ratings=[
             rating(item="old", key="old", created_at=OLD),
             rating(item="both", key="both", created_at=OLD),
             rating(item="both", key="both", created_at=NEW, score=1.0),
             rating(item="new", key="new", created_at=NEW),
             rating(item="odd", key="odd", created_at="last spring"),
-        ]
+        ],
     )
     done = erase(store, Selection("date", before=datetime(2025, 1, 1, tzinfo=UTC)))
     assert (done.rows["ratings"], done.undated) == (1, 1)

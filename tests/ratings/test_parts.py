@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 from tests.adversarial.test_lost_server import as_role, by_owner, role  # noqa: F401 - a fixture
-from tests.ratings.samples import rating
+from tests.ratings.samples import rating, write
 from tests.ratings.test_erasure import NEW, SECRET, bytes_of
 
 from medjury.cli import main
@@ -38,7 +38,7 @@ def unit(name: str, words: str = "plain words") -> list[Rating]:
 
 def judged(store: Store, run: str, names: Sequence[str], words: str = "plain words") -> None:
     """As a run leaves it: replies that it paid for, ratings that were read from them, and how they came about."""
-    store.write(replies=[StoredReply(f"call {name}", Reply(words), 0.5, run) for name in names])
+    write(store, replies=[StoredReply(f"call {name}", Reply(words), 0.5, run) for name in names])
     records = [
         StoredRecord(f"unit {name}", name, "scribe", "judge-a", 0, json.dumps({"t": words}), NEW)
         for name in names
@@ -69,7 +69,7 @@ def test_a_run_is_erased_and_the_others_stay_as_they_were(store: Store, store_ad
     judged(store, "first", ["a", "b"], SECRET * 20)
     judged(store, "first", ["shared"])
     judged(store, "second", ["c"])
-    store.write(members={"second": ["unit shared"]})  # found, and not paid for again
+    write(store, members={"second": ["unit shared"]})  # found, and not paid for again
     before = content(store, "second")
     counted = erase(store, Selection("run", ("first",)), dry_run=True)
     done = erase(store, Selection("run", ("first",)))
@@ -88,7 +88,7 @@ def test_a_run_is_erased_and_the_others_stay_as_they_were(store: Store, store_ad
 
 def test_the_last_run_takes_what_it_was_left(store: Store) -> None:
     judged(store, "first", ["a", "b"])
-    store.write(members={"second": ["unit a", "unit b"], "third": ["unit b"]})
+    write(store, members={"second": ["unit a", "unit b"], "third": ["unit b"]})
     judged(store, "third", ["c"])
     for run, left in (("first", 3), ("second", 2), ("third", 0)):
         assert erase(store, Selection("run", (run,)))
@@ -98,10 +98,11 @@ def test_the_last_run_takes_what_it_was_left(store: Store) -> None:
 
 
 def test_a_reply_is_stored_once_whichever_run_pays(store: Store) -> None:
-    store.write(replies=[StoredReply("call", Reply("the first"), 1.0, "one")])
-    store.write(replies=[StoredReply("call", Reply("the second"), 2.0, "two")])
-    store.write(
-        replies=[StoredReply("new", Reply("kept"), 1.0, "two"), StoredReply("new", Reply("not"), 1.0, "x")]
+    write(store, replies=[StoredReply("call", Reply("the first"), 1.0, "one")])
+    write(store, replies=[StoredReply("call", Reply("the second"), 2.0, "two")])
+    write(
+        store,
+        replies=[StoredReply("new", Reply("kept"), 1.0, "two"), StoredReply("new", Reply("not"), 1.0, "x")],
     )
     assert {key: reply.text for key, reply in store.replies(["call", "new"]).items()} == {
         "call": "the first",
@@ -123,7 +124,7 @@ def test_every_run_lies_in_tables_of_its_own(postgres_url: str) -> None:
     with open_store(postgres_url) as store:
         judged(store, 'it\'s "odd" %s {x}', ["a"])
         judged(store, "second", ["b"])
-        store.write(ratings=unit("of no run"))
+        write(store, ratings=unit("of no run"))
     for table in TABLES:
         found = dict(rows(postgres_url, f"SELECT key, tableoid::regclass::text FROM {table}"))
         key = "call" if table == "replies" else "unit"

@@ -72,7 +72,7 @@ def test_a_server_has_no_place_for_the_secret(postgres_url: str, table: Path, tm
         with pytest.raises(FileError, match="name a file that keeps the secret"):
             import_ratings(store, table)
         assert list(store.ratings()) == []
-        import_ratings(store, table, pseudonyms=Pseudonyms.open(tmp_path / "key"))
+        import_ratings(store, table, names_key=tmp_path / "key")
         assert len(list(store.ratings())) == 3
 
 

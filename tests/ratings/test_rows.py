@@ -8,7 +8,7 @@ from typing import Any
 
 import polars
 import pytest
-from tests.ratings.samples import rating, ratings_of, unscored
+from tests.ratings.samples import rating, ratings_of, unscored, write
 
 from medjury.instruments import Reason, Score
 from medjury.intake import FileError
@@ -150,8 +150,10 @@ async def test_a_reply_takes_the_place_of_a_failure_and_never_the_other_way(stor
 
 
 def test_replies_and_outcomes_are_found_by_their_keys(store: Store) -> None:
-    store.write(
-        replies=[StoredReply("call-1", Reply("yes"), 0.1)], ratings=[rating(score=4.0, explanation="so")]
+    write(
+        store,
+        replies=[StoredReply("call-1", Reply("yes"), 0.1)],
+        ratings=[rating(score=4.0, explanation="so")],
     )
     assert store.replies(["call-1", "call-2"]) == {"call-1": Reply("yes", cost=0.1)}
     assert store.outcomes(["key-1", "key-2"]) == {("key-1", rating().dimension): Score(4.0, "so")}

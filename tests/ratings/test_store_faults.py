@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from tests.ratings.samples import rating
+from tests.ratings.samples import claim, rating, write
 
 from medjury.models import Reply
 from medjury.store.ratings import Store, StoreDesk, StoreError, StoreLocked, open_store
@@ -48,7 +48,7 @@ def test_a_database_that_is_not_ours_is_refused_and_left_alone(file: Path) -> No
 
 def test_a_new_store_is_readable_by_its_owner_alone(file: Path) -> None:
     with open_store(file) as store:
-        store.write(ratings=[rating()])
+        write(store, ratings=[rating()])
         for each in file.parent.iterdir():
             assert each.stat().st_mode & 0o777 == 0o600
 
@@ -56,13 +56,13 @@ def test_a_new_store_is_readable_by_its_owner_alone(file: Path) -> None:
 def test_an_empty_file_becomes_a_store(file: Path) -> None:
     file.touch()
     with open_store(file) as store:
-        store.write(ratings=[rating()])
+        write(store, ratings=[rating()])
         assert list(store.ratings()) == [rating()]
 
 
 def test_a_damaged_store_says_so(file: Path) -> None:
     with open_store(file) as store:
-        store.write(ratings=[rating(item=f"case-{number}", key=str(number)) for number in range(2_000)])
+        write(store, ratings=[rating(item=f"case-{number}", key=str(number)) for number in range(2_000)])
     content = bytearray(file.read_bytes())
     content[4096 * 3 : 4096 * 60] = b"\xff" * (4096 * 57)
     file.write_bytes(content)
@@ -92,7 +92,7 @@ def test_a_closed_store_stays_closed(store_address: str) -> None:
     store.close()
     store.close()
     with pytest.raises(StoreError, match="this store is closed"):
-        store.write(ratings=[rating()])
+        write(store, ratings=[rating()])
 
 
 def test_a_store_that_must_exist_is_not_created(file: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_password_among_the_options_of_an_address_is_not_shown(postgres_url: s
     with open_store(f"{postgres_url}&password=hunter2") as store:
         assert "?" not in store.place
     with pytest.raises(StoreError, match="this store is closed") as caught:
-        store.write(ratings=[rating()])
+        write(store, ratings=[rating()])
     assert "hunter2" not in str(caught.value)
 
 
@@ -139,12 +139,12 @@ def test_a_locked_store_says_who_may_hold_it(file: Path) -> None:
         holder.stdout.readline()
         try:
             with pytest.raises(StoreLocked, match=r"ratings\.sqlite is locked.*more than 0\.2 s") as caught:
-                store.write(ratings=[rating()])
+                write(store, ratings=[rating()])
         finally:
             holder.communicate(b"\n")
         if Path("/proc/self/fd").exists():
             assert f"process {holder.pid}" in str(caught.value)
-        store.write(ratings=[rating()])
+        write(store, ratings=[rating()])
         assert list(store.ratings()) == [rating()]
 
 
@@ -161,25 +161,25 @@ connection.execute("ROLLBACK")
 def test_a_locked_server_says_how_to_find_the_holder(postgres_url: str) -> None:
     with open_store(postgres_url) as holder, open_store(postgres_url, wait_seconds=0.2) as store:
         with pytest.raises(StoreLocked, match="pg_stat_activity"), holder._connection.transaction(write=True):
-            store.write(ratings=[rating()])
-        store.write(ratings=[rating()])
+            write(store, ratings=[rating()])
+        write(store, ratings=[rating()])
         assert list(store.ratings()) == [rating()]
 
 
 def test_a_full_disk_keeps_all_or_nothing_and_goes_on_when_there_is_room(file: Path) -> None:
     with open_store(file) as store:
-        store.write(ratings=[rating(key="before")])
+        write(store, ratings=[rating(key="before")])
         pages = store._connection.open.cursor().execute("PRAGMA page_count").fetchone()[0]
         store._connection.open.cursor().execute(f"PRAGMA max_page_count = {pages + 5}")
         large = [
             rating(item=f"case-{number}", key=str(number), explanation="x" * 500) for number in range(500)
         ]
         with pytest.raises(StoreFull, match="no room left"):
-            store.write(replies=[StoredReply("a", Reply("yes"), 1.0, "run")], ratings=large)
+            write(store, replies=[StoredReply("a", Reply("yes"), 1.0, "run")], ratings=large)
         assert [row.key for row in store.ratings()] == ["before"]
         assert store.spent("run").calls == 0
         store._connection.open.cursor().execute("PRAGMA max_page_count = 1000000")
-        assert store.write(ratings=large) == 500
+        assert write(store, ratings=large) == 500
 
 
 async def test_a_full_disk_reaches_every_task_that_writes(file: Path) -> None:
@@ -217,8 +217,8 @@ def test_a_really_full_disk(tiny_disk: Path) -> None:
         kept = 0
         with pytest.raises(StoreError, match=r"no room left|the disk failed"):
             for number in range(2_000):
-                store.write(
-                    ratings=[rating(item=f"case-{number:04}", key=str(number), explanation="x" * 500)]
+                write(
+                    store, ratings=[rating(item=f"case-{number:04}", key=str(number), explanation="x" * 500)]
                 )
                 kept += 1
         assert len(list(store.ratings())) == kept > 10
@@ -227,13 +227,13 @@ def test_a_really_full_disk(tiny_disk: Path) -> None:
 def test_a_lost_connection_is_made_again(postgres_url: str) -> None:
     with open_store(postgres_url) as store:
         owner = new_owner()
-        store.find_or_claim(["a"], owner)
+        claim(store, ["a"], owner)
         with psycopg.connect(postgres_url, autocommit=True) as connection:
             connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                 "WHERE application_name LIKE 'medjury%' AND datname = current_database()"
             )
-        store.write(replies=[StoredReply("a", Reply("yes"), 1.0, "run")], ratings=[rating()])
+        write(store, replies=[StoredReply("a", Reply("yes"), 1.0, "run")], ratings=[rating()])
         assert list(store.ratings()) == [rating()]
         assert store.spent("run") == (1.0, 1)
 
@@ -245,14 +245,14 @@ from medjury.models import Reply
 from medjury.store.ratings import open_store
 from medjury.store.ratings._store.owner import new_owner
 from medjury.store.ratings._store.transaction import StoredReply
-from tests.ratings.samples import rating
+from tests.ratings.samples import claim, rating, write
 store, owner = open_store(sys.argv[1]), new_owner()
 for number in range(1_000_000):
     key = f"{owner.pid}-{number}"
-    store.find_or_claim([key], owner)
+    claim(store, [key], owner)
     rows = [rating(item=key, key=key, dimension=name, explanation="x" * 3000) for name in "abcdefgh"]
     reply = StoredReply(key, Reply("yes"), 1.0, "run")
-    store.write(replies=[reply], ratings=rows, members={"run": [key]}, releases=(owner, [key]))
+    write(store, replies=[reply], ratings=rows, members={"run": [key]}, releases=(owner, [key]))
     print(number, flush=True)
 """
 
@@ -276,7 +276,7 @@ def test_a_killed_writer_leaves_whole_transactions_only(store: Store, store_addr
         assert len(rows) == 8 * len(keys), "every key has all its dimensions"
         assert len(keys) >= reported + 1, "what was reported as stored is stored"
         assert reopened.spent("run").calls == len(keys)
-        claimed = reopened.find_or_claim([f"{writer.pid}-{len(keys)}"], new_owner())
+        claimed = claim(reopened, [f"{writer.pid}-{len(keys)}"], new_owner())
         assert not [answer for answer in claimed.values() if answer is Claim.BUSY]
 
 

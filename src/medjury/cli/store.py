@@ -5,15 +5,17 @@ erased.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from medjury.cli._main import EXIT_FAILED, say
 from medjury.cli._options import add_json, for_reader, print_json, tell
 from medjury.foundation.errors import MedjuryError
 
 if TYPE_CHECKING:
-    from medjury.store.ratings import Erased, Selection, Store
+    from medjury.store.ratings import Erased, Selection, Store, StoredRun
     from medjury.studies import Study
 
 
@@ -31,11 +33,15 @@ def run(options: argparse.Namespace) -> int:
     with open_store(options.source, create=False) as source, open_store(options.target) as target:
         copied = copy_store(source, target)
         if options.json:
-            print_json({"source": source.place, "target": target.place, "tables": [*map(asdict, copied)]})
+            names = ("rows", "written", "hash")
+            tables = [
+                {"table": table, **dict(zip(names, found, strict=True))} for table, found in copied.items()
+            ]
+            print_json({"source": source.place, "target": target.place, "tables": tables})
             return 0
-        for each in copied:
-            rows = f"{each.rows:>11,} {'row, ' if each.rows == 1 else 'rows,'}"
-            say(f"{each.table:<11} {rows} {each.written:,} written now, sha256 {each.hash[:16]}")
+        for table, (rows, written, hash) in copied.items():
+            there = f"{rows:>11,} {'row, ' if rows == 1 else 'rows,'}"
+            say(f"{table:<11} {there} {written:,} written now, sha256 {hash[:16]}")
         say(f"{target.place} holds what {source.place} holds.")
     return 0
 
@@ -75,27 +81,61 @@ def add_ratings_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_ratings(options: argparse.Namespace) -> int:
-    from medjury.store.ratings import export_ratings, open_store, runs_content, runs_text
+    from medjury.store.ratings import open_store
 
     if options.action == "import":
         return _import(options)
     if options.action == "export":
-        count = export_ratings(options.store, options.out, options.run)
+        count = _export(options.store, options.out, options.run)
         found = {"ratings": count, "file": options.out}
         tell(options, f"{count:,} ratings written to {options.out}", found)
         return 0
     with open_store(options.store, create=False) as store:
-        if text := runs_text(store):
-            print(text, file=for_reader(options))
-        if options.json:
-            print_json(runs_content(store))
+        runs = [_run_content(store, each) for each in store.runs()]
+    if runs:
+        print("\n".join(map(_run_text, runs)), file=for_reader(options))
+    if options.json:
+        print_json(runs)
     return 0
+
+
+def _export(url: str, out: str, run: str | None) -> int:
+    """Write the ratings of a store, or of one of its runs, to a file; how many there were."""
+    from medjury.store.ratings import open_store, write_ratings
+
+    with open_store(url, create=False) as store:
+        known = [each.name for each in store.runs()]
+        if run is not None and run not in known:
+            raise MedjuryError(f"{store.place} has no run {run!r}; its runs are {', '.join(known) or 'none'}")
+        return write_ratings(store.frames(run), out)
+
+
+def _run_content(store: Store, run: StoredRun) -> dict[str, Any]:
+    """A run of a store with what became of its ratings and what it cost."""
+    counts = {"scored": 0, "not_applicable": 0, "unscored": 0}
+    for (_, _, status, _), count in store.counts(run.name).items():
+        counts[status] += count
+    spent = store.spent(run.name)
+    state = run.manifest.get("status", run.manifest.get("kind", ""))
+    since = {"run": run.name, "created_at": run.created_at, "status": state}
+    return {**since, **counts, "calls": spent.calls, "money": spent.money}
+
+
+def _run_text(run: Mapping[str, Any]) -> str:
+    ratings = run["scored"] + run["not_applicable"] + run["unscored"]
+    return "\n".join([
+        run["run"],
+        f"  since {run['created_at']}" + (f"; {run['status']}" if run["status"] else ""),
+        f"  {ratings:,} ratings: {run['scored']:,} scored, "
+        f"{run['not_applicable']:,} not applicable, {run['unscored']:,} unscored",
+        f"  {run['calls']:,} calls paid, {run['money']:.4g} spent",
+    ])  # fmt: skip
 
 
 def _import(options: argparse.Namespace) -> int:
     from medjury.intake import FileError
     from medjury.intake.cases import read_cases
-    from medjury.store.ratings import import_into_file, import_into_store, write_problems
+    from medjury.store.ratings import import_ratings, open_store, write_problems
 
     if options.names_out and options.keep_names:
         raise MedjuryError("--names-out has nothing to write with --keep-names: leave one of them out")
@@ -105,19 +145,17 @@ def _import(options: argparse.Namespace) -> int:
     settings = {name: getattr(options, name) for name in shared}
     settings["cases"] = read_cases(options.cases) if options.cases else None
     try:
-        if options.out:
-            made = import_into_file(options.file, options.out, **settings)
-        else:
-            made = import_into_store(options.file, options.store, run=options.run, **settings)
+        with nullcontext(options.out) if options.out else open_store(options.store) as target:
+            made = import_ratings(target, options.file, run=options.run, **settings)
+            place = options.out or target.place
     except FileError as error:
         if options.problems and error.problems:
             write_problems(error.problems, options.problems)
         raise
-    if options.names_out and made.names is not None:
-        made.names.write_names(options.names_out)
-    report = made.imported.report
-    found = {**report.content(), "written_to": str(made.place)}
-    tell(options, f"{report.text()}\nWritten to {made.place}", found)
+    if options.names_out and made.pseudonyms is not None:
+        made.pseudonyms.write_names(options.names_out)
+    found = {**made.report.content(), "written_to": place}
+    tell(options, f"{made.report.text()}\nWritten to {place}", found)
     return 0
 
 

@@ -103,7 +103,7 @@ def stamp(folder: Path, manifest: Manifest) -> tuple[object, ...]:
     if "://" not in place:
         return (*own, *_of_files(Path(place), Path(f"{place}-wal")))
     with open_store(place, create=False) as store:
-        return (*own, sum(each.count for each in store.counts(manifest.run)))
+        return (*own, store.counts(manifest.run).total())
 
 
 def _of_files(*paths: Path) -> tuple[object, ...]:

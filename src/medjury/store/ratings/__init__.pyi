@@ -13,13 +13,8 @@ from ._frame import rating_blocks as rating_blocks
 from ._frame import rating_frame as rating_frame
 from ._import.cell import numbered as numbered
 from ._import.import_ratings import ImportedRatings as ImportedRatings
-from ._import.import_ratings import export_ratings as export_ratings
-from ._import.import_ratings import import_into_file as import_into_file
-from ._import.import_ratings import import_into_store as import_into_store
 from ._import.import_ratings import import_ratings as import_ratings
 from ._import.import_ratings import read_ratings as read_ratings
-from ._import.import_ratings import runs_content as runs_content
-from ._import.import_ratings import runs_text as runs_text
 from ._import.import_ratings import table_files as table_files
 from ._import.known import CaseLabels as CaseLabels
 from ._import.known import KnownCases as KnownCases
@@ -40,8 +35,9 @@ from ._sharing import Account as Account
 from ._store.copy import copy_store as copy_store
 from ._store.database import is_empty_file as is_empty_file
 from ._store.queue import StoreDesk as StoreDesk
-from ._store.store import RatingCount as RatingCount
+from ._store.store import RatingCounts as RatingCounts
 from ._store.store import Store as Store
+from ._store.store import StoredRun as StoredRun
 from ._store.store import open_store as open_store
 from ._store.store_error import StoreError as StoreError
 from ._store.store_error import StoreLocked as StoreLocked

@@ -87,9 +87,3 @@ def _read(path: Path) -> bytes:
             "ratings again: every clinician then gets a new pseudonym."
         )
     return secret
-
-
-def key_file_beside(path: str | os.PathLike[str]) -> Path:
-    """Where the secret lies that belongs to a store or an output file."""
-    file = Path(path)
-    return file.with_name(f"{file.name}.names-key")

@@ -18,7 +18,7 @@ from medjury.instruments import Instrument
 from medjury.intake.cases import counts_of, read_written_criteria
 from medjury.judging import Rater
 from medjury.models import ChatModel, Price
-from medjury.store.ratings import RatingCount
+from medjury.store.ratings import RatingCounts
 from medjury.store.runs import (
     AnsweringModel,
     Coverage,
@@ -186,15 +186,15 @@ def describe_model(model: ChatModel) -> ManifestModel:
     return ManifestModel.model_validate(known)
 
 
-def coverage(counts: Iterable[RatingCount]) -> Coverage:
+def coverage(counts: RatingCounts) -> Coverage:
     """Ratings of the judges by what became of them; the unscored by reason."""
     statuses: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
-    for row in counts:
-        if row.rater_kind == "judge":
-            statuses[row.status] += row.count
-            if row.reason is not None:
-                reasons[row.reason.value] += row.count
+    for (_, kind, status, reason), count in counts.items():
+        if kind == "judge":
+            statuses[status] += count
+            if reason is not None:
+                reasons[reason.value] += count
     return Coverage(
         ratings=sum(statuses.values()),
         scored=statuses["scored"],

@@ -348,7 +348,7 @@ def _in_store(study: Study, same: _Same) -> Iterator[_Judged]:
     with open_store(study.store, create=False) as store:
         for each in store.runs():
             if same(each.manifest.get("data_hash", ""), each.manifest.get("answer_hashes", ())):
-                judged = sum(row.count for row in store.counts(each.name) if row.rater_kind == "judge")
+                judged = sum(n for (_, kind, *_), n in store.counts(each.name).items() if kind == "judge")
                 if judged:
                     seen = SeenRun(run=each.name, ratings=judged, since=each.created_at)
                     yield seen, _read_manifest(each.manifest)

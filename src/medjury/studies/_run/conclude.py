@@ -22,7 +22,7 @@ from medjury.models import audit_totals
 from medjury.store.ratings import (
     RaterKind,
     RatingColumns,
-    RatingCount,
+    RatingCounts,
     Status,
     Store,
     StoreStopped,
@@ -75,15 +75,12 @@ class Tally:
             )
             yield block
 
-    def counts(self) -> list[RatingCount]:
+    def counts(self) -> RatingCounts:
         """By rater, status and reason."""
-        kinds: Counter[tuple[str, RaterKind, Status, Reason | None]] = Counter()
-        for (rater, kind, status, reason, _, _), count in self._found.items():
-            kinds[rater, kind, status, reason] += count
-        return [
-            RatingCount(*kind, count)
-            for kind, count in sorted(kinds.items(), key=lambda each: (*each[0][:3], each[0][3] or ""))
-        ]
+        kinds: RatingCounts = Counter()
+        for place in sorted(self._found, key=lambda each: (*each[:3], each[3] or "")):
+            kinds[place[:4]] += self._found[place]
+        return kinds
 
     def models(self) -> list[tuple[str, str, str, int]]:
         """By judge the models asked for and those that answered."""
@@ -364,9 +361,9 @@ def _stored_metrics(study: Study, plan: RunPlan, store: Store, run: str, outcome
     if study.metrics is None or not study.metrics.for_workers:
         return frozenset()
     found: Counter[str] = Counter()
-    for row in store.counts(run):
-        if row.rater_kind == "metric" and row.reason not in TRANSIENT:
-            found[row.rater] += row.count
+    for (rater, kind, _, reason), count in store.counts(run).items():
+        if kind == "metric" and reason not in TRANSIENT:
+            found[rater] += count
     whole = plan.cases * len(rated_dimensions(study.instrument))
     return frozenset(
         name for name in study.metrics.for_workers if name in outcome.scored_elsewhere or found[name] == whole

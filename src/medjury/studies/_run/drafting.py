@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -213,7 +214,7 @@ def conclude_drafting(result: DraftResult) -> RunResult:
         outcome.calls,
         outcome.money,
         result.currency,
-        coverage(()),
+        coverage(Counter()),
         study.cases.skipped,
         _lines(result),
         judged=False,

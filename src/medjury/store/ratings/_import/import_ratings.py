@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.foundation.clock import utc_now
-from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, load_instrument
 from medjury.intake import LEFT_SHEETS, FileError, Given, NoRowsError, Row, Table, is_blank, read_table
 from medjury.intake.cases import Case, is_marks_file, marks_table
@@ -25,10 +24,10 @@ from medjury.store.ratings._import.mapping import RatingMapping, Source, rating_
 from medjury.store.ratings._import.pairs import of_pairs
 from medjury.store.ratings._import.report import ImportReport, Problem, refuse, short
 from medjury.store.ratings._import.suspicious import EmptyColumns, look_alikes
-from medjury.store.ratings._pseudonyms import Pseudonyms, key_file_beside
+from medjury.store.ratings._pseudonyms import Pseudonyms
 from medjury.store.ratings._rating import Rating
 from medjury.store.ratings._store.statements import RATING_COLUMNS
-from medjury.store.ratings._store.store import Store, open_store
+from medjury.store.ratings._store.store import Store
 
 if TYPE_CHECKING:
     import polars
@@ -58,6 +57,7 @@ class ImportedRatings:
     label_columns: frozenset[str] = frozenset()  # the labels whose column a file has
     unknown: Mapping[tuple[str, str, str], int] = field(default_factory=dict)  # rater, item, system: left out
     patients: Mapping[str, str] = field(default_factory=dict)  # by item, where the files name them
+    pseudonyms: Pseudonyms | None = None  # None where names are kept
 
 
 def read_ratings(
@@ -129,11 +129,12 @@ def read_ratings(
         frozenset(found),
         builder.unknown,
         builder.patients,
+        pseudonyms,
     )
 
 
 def import_ratings(
-    store: Store,
+    target: Store | Location,
     path: Location,
     *,
     run: str | None = None,
@@ -141,43 +142,40 @@ def import_ratings(
     instrument: Instrument | Location | None = None,
     cases: Iterable[Case] | None = None,
     keep_names: bool = False,
-    pseudonyms: Pseudonyms | None = None,
+    names_key: Location | None = None,
     on_bad: OnBad = "refuse",
     on_unknown: OnUnknown = "refuse",
 ) -> ImportedRatings:
-    """Read ratings and add them to a store, clinicians under pseudonyms unless `keep_names`.
+    """Read ratings, check them, and add them to a store or write them to a file, clinicians under pseudonyms unless
+    `keep_names`.
 
-    The secret of the pseudonyms is kept in a file beside the store, unless `pseudonyms` are given. Importing
-    the same file again adds nothing; a corrected file adds the corrected ratings, and the old ones stay on
-    record.
+    The secret of the pseudonyms is kept in a file beside the target, or in `names_key`. Importing the same file
+    into a store again adds nothing; a corrected file adds the corrected ratings, and the old ones stay on record.
     """
-    if keep_names:
-        pseudonyms = None
-    elif pseudonyms is None:
-        pseudonyms = open_pseudonyms(store)
     imported = read_ratings(
-        path, mapping=mapping, instrument=instrument, cases=cases, pseudonyms=pseudonyms, on_bad=on_bad,
-        on_unknown=on_unknown,
+        path, mapping=mapping, instrument=instrument, cases=cases, on_bad=on_bad, on_unknown=on_unknown,
+        pseudonyms=None if keep_names else Pseudonyms.open(names_key or _key_file_beside(target)),
     )  # fmt: skip
+    if not isinstance(target, Store):
+        write_ratings(imported.ratings, target)
+        return imported
     name = run or f"import of {Path(path).name}"
-    store.put_run(
+    target.put_run(
         name, {"kind": "import", "files": _hashes(path, mapping), "ratings": imported.report.ratings}
     )
-    store.write_ratings(name, imported.ratings)
+    target.write_ratings(name, imported.ratings)
     return imported
 
 
-def open_pseudonyms(store: Store, names_key: Location | None = None) -> Pseudonyms:
-    """The pseudonyms of a store: its secret lies beside an SQLite file, or where somebody named another place."""
-    if names_key is None:
-        if store.path is None:
-            raise FileError(
-                f"{store.place}: name a file that keeps the secret of the pseudonyms "
-                "(pseudonyms=Pseudonyms.open(FILE), --names-key FILE), or keep the names (keep_names=True, "
-                "--keep-names)"
-            )
-        names_key = key_file_beside(store.path)
-    return Pseudonyms.open(names_key)
+def _key_file_beside(target: Store | Location) -> Path:
+    """Where the secret of pseudonyms lies that belongs to a file."""
+    file = target.path if isinstance(target, Store) else Path(target)
+    if file is None:
+        raise FileError(
+            f"{target.place if isinstance(target, Store) else target}: name a file that keeps the secret of the "
+            "pseudonyms (names_key=FILE, --names-key FILE), or keep the names (keep_names=True, --keep-names)"
+        )
+    return file.with_name(f"{file.name}.names-key")
 
 
 def _plan(data: Location | polars.DataFrame, mapping: Given | None) -> RatingMapping:
@@ -290,83 +288,3 @@ def _value(name: str, cell: Any, guarded: bool) -> Any:
     if cell is None or (name in _ABSENT and cell == ""):
         return None if name in _ABSENT else ""
     return unguard(str(cell)) if guarded else str(cell)
-
-
-# Into a store or into one file: what `medjury runs ratings import` does.
-
-
-@dataclass(frozen=True)
-class FileImport:
-    """What was imported, where to, and who got which pseudonym (None where names are kept)."""
-
-    imported: ImportedRatings
-    place: str
-    names: Pseudonyms | None
-
-
-def import_into_file(
-    source: Location,
-    out: Location,
-    *,
-    keep_names: bool = False,
-    names_key: Location | None = None,
-    **settings: Any,
-) -> FileImport:
-    """Read and check ratings and write them to a file; `settings` are those of `read_ratings`."""
-    names = None if keep_names else Pseudonyms.open(names_key or key_file_beside(out))
-    imported = read_ratings(source, pseudonyms=names, **settings)
-    write_ratings(imported.ratings, out)
-    return FileImport(imported, str(out), names)
-
-
-def import_into_store(
-    source: Location,
-    url: Location,
-    *,
-    keep_names: bool = False,
-    names_key: Location | None = None,
-    **settings: Any,
-) -> FileImport:
-    """Read and check ratings and add them to a store; `settings` are those of `import_ratings`."""
-    with open_store(url) as store:
-        names = None if keep_names else open_pseudonyms(store, names_key)
-        imported = import_ratings(store, source, keep_names=keep_names, pseudonyms=names, **settings)
-        return FileImport(imported, store.place, names)
-
-
-def export_ratings(url: Location, out: Location, run: str | None = None) -> int:
-    """Write the ratings of a store, or of one of its runs, to a file; how many there were."""
-    with open_store(url, create=False) as store:
-        known = [each.name for each in store.runs()]
-        if run is not None and run not in known:
-            raise MedjuryError(f"{store.place} has no run {run!r}; its runs are {', '.join(known) or 'none'}")
-        return write_ratings(store.frames(run), out)
-
-
-def runs_content(store: Store) -> list[dict[str, Any]]:
-    """The runs of a store with what became of their ratings and what they cost."""
-    found = []
-    for each in store.runs():
-        counts = {"scored": 0, "not_applicable": 0, "unscored": 0}
-        for row in store.counts(each.name):
-            counts[row.status] += row.count
-        spent = store.spent(each.name)
-        state = each.manifest.get("status", each.manifest.get("kind", ""))
-        since = {"run": each.name, "created_at": each.created_at, "status": state}
-        found.append({**since, **counts, "calls": spent.calls, "money": spent.money})
-    return found
-
-
-def runs_text(store: Store) -> str:
-    """The same for a reader."""
-    lines = []
-    for each in runs_content(store):
-        ratings = each["scored"] + each["not_applicable"] + each["unscored"]
-        lines += [
-            each["run"],
-            f"  since {each['created_at']}" + (f"; {each['status']}" if each["status"] else ""),
-            f"  {ratings:,} ratings: {each['scored']:,} scored, "
-            f"{each['not_applicable']:,} not applicable, {each['unscored']:,} unscored",
-            f"  {each['calls']:,} calls paid, {each['money']:.4g} spent",
-        ]
-    return "\n".join(lines)

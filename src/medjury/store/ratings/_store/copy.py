@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from medjury.store.ratings._drain import undrained
@@ -39,18 +38,9 @@ _TABLES: dict[str, tuple[tuple[str, ...], int]] = {
 _SEQUENCES = ("ratings", "records")
 
 
-@dataclass(frozen=True, slots=True)
-class CopiedTable:
-    """One table on both sides: all its rows, those that this copy wrote, and the hash of what both hold."""
-
-    table: str
-    rows: int
-    written: int
-    hash: str
-
-
-def copy_store(source: Store, target: Store) -> list[CopiedTable]:
-    """Copy everything but who is at work. Refuses a target with other data, and an end at which the two differ."""
+def copy_store(source: Store, target: Store) -> dict[str, tuple[int, int, str]]:
+    """Copy everything but who is at work: by table the rows on both sides, those that this copy wrote, and the hash
+    of what both hold. Refuses a target with other data, and an end at which the two differ."""
     if source.place == target.place:
         raise StoreError(f"{source.place}: this is the same store twice; name another one to copy to")
     for store in (source, target):
@@ -65,7 +55,7 @@ def copy_store(source: Store, target: Store) -> list[CopiedTable]:
             pass
     written = {table: _copy(source, target, table) for table in _TABLES}
     target.in_transaction(lambda transaction: _go_on_counting(transaction.cursor, transaction.dialect))
-    copied = []
+    copied = {}
     for table in _TABLES:
         ours, theirs = _content(source, table), _content(target, table)
         if ours != theirs:
@@ -73,7 +63,7 @@ def copy_store(source: Store, target: Store) -> list[CopiedTable]:
                 f"{target.place}: after the copy its {table} are not those of {source.place} ({theirs[0]:,} rows "
                 f"there, {ours[0]:,} here). Was one of them written meanwhile? Give the same command again."
             )
-        copied.append(CopiedTable(table, ours[0], written[table], ours[1]))
+        copied[table] = (ours[0], written[table], ours[1])
     return copied
 
 

@@ -77,8 +77,7 @@ class Statements:
     add_members: str = "INSERT INTO members (run, key) SELECT ?, {each_key} ON CONFLICT DO NOTHING"
     put_run: str = """INSERT INTO runs (run, manifest, created_at) VALUES (?, ?, ?)
         ON CONFLICT (run) DO UPDATE SET manifest = excluded.manifest"""
-    find_runs: str = """SELECT run, manifest, created_at,
-        (SELECT count(*) FROM members WHERE members.run = runs.run) FROM runs ORDER BY created_at, run"""
+    find_runs: str = "SELECT run, manifest, created_at FROM runs ORDER BY created_at, run"
     add_job: str = "INSERT INTO batch_jobs (job, endpoint, log, created_at) VALUES (?, ?, ?, ?)"
     add_job_call: str = "INSERT INTO batch_calls (job, key, announced, perhaps) VALUES (?, ?, ?, ?)"
     name_job: str = "UPDATE batch_jobs SET provider_id = ? WHERE job = ?"
@@ -89,8 +88,6 @@ class Statements:
     spent: str = "SELECT coalesce(sum(cost), 0.0), count(*) FROM replies WHERE run = {run}{in_parts}"
     read_all: str = f"SELECT {_COLUMNS} FROM ratings WHERE {_LATEST} ORDER BY {_ORDER}"
     read_run: str = f"SELECT {_COLUMNS} FROM ratings WHERE {_LATEST_OF_RUN} ORDER BY {_ORDER}"
-    count_all: str = f"""SELECT {_COUNTED}, count(*) FROM ratings WHERE {_LATEST}
-        GROUP BY {_COUNTED} ORDER BY {_COUNTED}"""
     count_run: str = f"""SELECT {_COUNTED}, count(*) FROM ratings WHERE {_LATEST_OF_RUN}
         GROUP BY {_COUNTED} ORDER BY {_COUNTED}"""
     # Erasing

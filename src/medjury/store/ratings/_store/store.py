@@ -7,14 +7,14 @@ import os
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from medjury.foundation.clock import utc_now
-from medjury.instruments import TRANSIENT, Outcome, Reason
+from medjury.instruments import Outcome, Reason
 from medjury.models import Reply
 from medjury.store.ratings._frame import RatingColumns, frame_of_rows, rating_of_row, stored_columns
 from medjury.store.ratings._rating import Question, RaterKind, Rating, Status, StoredRecord
@@ -24,7 +24,6 @@ from medjury.store.ratings._store.database import Database, create_schema, locat
 from medjury.store.ratings._store.escaping import escape, unescape
 from medjury.store.ratings._store.owner import (
     STALE_AFTER_SECONDS,
-    Claim,
     Heartbeats,
     Owner,
     this_host,
@@ -50,15 +49,8 @@ class Spent(NamedTuple):
     calls: int
 
 
-@dataclass(frozen=True, slots=True)
-class RatingCount:
-    """How many ratings one rater gave with one status (and, where unscored, for one reason)."""
-
-    rater: str
-    rater_kind: RaterKind
-    status: Status
-    reason: Reason | None
-    count: int
+# How many ratings there are by rater, kind, status and, where unscored, reason.
+RatingCounts = Counter[tuple[str, RaterKind, Status, Reason | None]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +60,6 @@ class StoredRun:
     name: str
     manifest: Mapping[str, Any]
     created_at: str
-    keys: int
 
 
 def open_store(
@@ -129,41 +120,14 @@ class Store:
 
     # Writing
 
-    def write(
-        self,
-        *,
-        replies: Sequence[StoredReply] = (),
-        ratings: Sequence[Rating] = (),
-        records: Sequence[StoredRecord] = (),
-        members: Mapping[str, Iterable[str]] | None = None,
-        releases: tuple[Owner, Iterable[str]] | None = None,
-    ) -> int:
-        """Add replies, ratings with their records, and members (run: keys), and let go of claims; how many
-        ratings were new."""
-
-        def work(transaction: Transaction) -> int:
-            transaction.add_replies(replies)
-            joining = {run: set(keys) for run, keys in (members or {}).items()}
-            runs = {key: run for run, keys in joining.items() for key in keys}
-            new = transaction.add_ratings(ratings, records, runs)
-            for run, keys in joining.items():
-                transaction.add_members(run, keys)
-            if releases:
-                transaction.drop_claims(releases[1], releases[0])
-            return new
-
-        return self.in_transaction(work)
-
     def write_ratings(self, run: str, ratings: Sequence[Rating], records: Sequence[StoredRecord] = ()) -> int:
         """Add ratings as part of a run, with their records; how many ratings were new."""
-        return self.write(ratings=ratings, records=records, members={run: {rating.key for rating in ratings}})
+        keys = {rating.key for rating in ratings}
 
-    def find_or_claim(self, keys: Collection[str], owner: Owner) -> dict[str, Reply | Claim]:
-        """For each key the stored reply, the right to make the call, or that another is making it."""
-
-        def work(transaction: Transaction) -> dict[str, Reply | Claim]:
-            transaction.beat(owner)
-            return transaction.find_or_claim(keys, owner)
+        def work(transaction: Transaction) -> int:
+            new = transaction.add_ratings(ratings, records, dict.fromkeys(keys, run))
+            transaction.add_members(run, keys)
+            return new
 
         return self.in_transaction(work)
 
@@ -175,7 +139,7 @@ class Store:
         with left_behind(self._real_path) as replies:
             if replies:
                 with self._connection.waiting(wait_seconds):
-                    self.write(replies=replies)
+                    self.in_transaction(lambda transaction: transaction.add_replies(replies))
 
     def end_owner(self, owner: Owner) -> None:
         """Let go of everything the owner claimed. What it has written down and not stored is stored first, or
@@ -193,10 +157,6 @@ class Store:
         self._connection.patiently(lambda cursor: cursor.execute(self._sql.put_run, values), write=True)
 
     # Reading
-
-    def settled(self, keys: Collection[str], retry: Collection[Reason] = TRANSIENT) -> set[str]:
-        """The keys that need no further work; a failure with a reason in `retry` is to be tried again."""
-        return self.in_transaction(lambda transaction: transaction.settled(keys, retry), write=False)
 
     def ratings(self, run: str | None = None) -> Iterator[Rating]:
         """The latest rating of each key and dimension, ordered by item, system, rater, dimension and repeat.
@@ -258,13 +218,12 @@ class Store:
         for rows in self._rows(run):
             yield frame_of_rows(rows)
 
-    def counts(self, run: str | None = None) -> list[RatingCount]:
+    def counts(self, run: str) -> RatingCounts:
         """How many ratings by rater, status and reason, counted by the database."""
-        found = self._all(self._sql.count_all if run is None else self._sql.count_run, run)
-        return [
-            RatingCount(unescape(rater), kind, status, None if reason is None else Reason(reason), count)
-            for rater, kind, status, reason, count in found
-        ]
+        return Counter({
+            (unescape(rater), kind, status, None if reason is None else Reason(reason)): count
+            for rater, kind, status, reason, count in self._all(self._sql.count_run, run)
+        })  # fmt: skip
 
     def spent(self, run: str) -> Spent:
         """What the run itself paid; replies it found in the store cost it nothing."""
@@ -274,8 +233,8 @@ class Store:
     def runs(self) -> list[StoredRun]:
         """Every run, oldest first."""
         return [
-            StoredRun(unescape(run), json.loads(manifest), created_at, keys)
-            for run, manifest, created_at, keys in self._all(self._sql.find_runs)
+            StoredRun(unescape(run), json.loads(manifest), created_at)
+            for run, manifest, created_at in self._all(self._sql.find_runs)
         ]
 
     # Transactions

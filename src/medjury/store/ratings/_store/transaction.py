@@ -56,8 +56,6 @@ class StoredReply:
 class Transaction:
     """The steps of one transaction on a raw cursor."""
 
-    __slots__ = ("_cursor", "_dialect", "_heartbeats", "_left_by", "_sql")
-
     def __init__(
         self,
         cursor: Any,
@@ -66,24 +64,11 @@ class Transaction:
         heartbeats: Heartbeats,
         left_by: Callable[[str], Sequence[StoredReply]],
     ) -> None:
-        self._cursor = cursor
-        self._sql = sql
-        self._dialect = dialect
+        self.cursor = cursor
+        self.sql = sql
+        self.dialect = dialect
         self._heartbeats = heartbeats
         self._left_by = left_by  # replies that an owner who has ended had not stored yet
-
-    @property
-    def cursor(self) -> Any:
-        """The raw cursor, for steps of which there are many kinds: erasing and copying."""
-        return self._cursor
-
-    @property
-    def dialect(self) -> str:
-        return self._dialect
-
-    @property
-    def sql(self) -> Statements:
-        return self._sql
 
     # Replies and claims
 
@@ -93,7 +78,7 @@ class Transaction:
                 unescape(text), finish, into, out, cached, seconds, unescape(model), cost, written, unescape(token)
             )
             for key, text, finish, into, out, cached, seconds, model, cost, written, token
-            in self._select_parted(self._sql.find_replies, "reply", keys)
+            in self._select_parted(self.sql.find_replies, "reply", keys)
         }  # fmt: skip
 
     def find_or_claim(self, keys: Collection[str], owner: Owner) -> dict[str, Reply | Claim]:
@@ -102,8 +87,8 @@ class Transaction:
         open_keys = [key for key in keys if key not in answers]
         if not open_keys:
             return answers
-        self._for_each(self._sql.add_claims, owner.id, open_keys)
-        if self._cursor.rowcount == len(open_keys):  # nobody held any of them
+        self._for_each(self.sql.add_claims, owner.id, open_keys)
+        if self.cursor.rowcount == len(open_keys):  # nobody held any of them
             return answers | dict.fromkeys(open_keys, Claim.OURS)
         holders = self._holders(open_keys)
         if any(holder != owner.id for holder in holders.values()) and self.drop_dead_owners(owner):
@@ -117,7 +102,7 @@ class Transaction:
                 free.append(key)
             answers[key] = Claim.OURS if holder in (None, owner.id) else Claim.BUSY
         if free:
-            self._for_each(self._sql.add_claims, owner.id, free)
+            self._for_each(self.sql.add_claims, owner.id, free)
         return answers
 
     def add_replies(self, replies: Sequence[StoredReply]) -> None:
@@ -135,24 +120,22 @@ class Transaction:
             for each in reversed(replies)
         }  # fmt: skip
         new = self._placed("reply", {key: row[10] for key, row in rows.items()})
-        self._add_together(
-            self._sql.add_reply, [(*row, *new[key]) for key, row in rows.items() if key in new]
-        )
+        self._add_together(self.sql.add_reply, [(*row, *new[key]) for key, row in rows.items() if key in new])
 
     def drop_claims(self, keys: Iterable[str], owner: Owner) -> None:
         if those := list(keys):
-            self._for_each(self._sql.drop_claims, owner.id, those)
+            self._for_each(self.sql.drop_claims, owner.id, those)
 
     def beat(self, owner: Owner) -> None:
         """Say that the owner lives."""
-        self._cursor.execute(self._sql.beat, (owner.id, escape(owner.host), owner.pid, owner.started))
+        self.cursor.execute(self.sql.beat, (owner.id, escape(owner.host), owner.pid, owner.started))
 
     def drop_owner(self, owner_id: str) -> None:
         """The owner has ended; its claims end with it."""
-        self._cursor.execute(self._sql.drop_claims_of, (owner_id,))
-        self._cursor.execute(self._sql.drop_owner, (owner_id,))
-        if self._dialect == "postgresql":
-            self._cursor.execute("DELETE FROM allowances WHERE owner = %s", (owner_id,))
+        self.cursor.execute(self.sql.drop_claims_of, (owner_id,))
+        self.cursor.execute(self.sql.drop_owner, (owner_id,))
+        if self.dialect == "postgresql":
+            self.cursor.execute("DELETE FROM allowances WHERE owner = %s", (owner_id,))
 
     def drop_dead_owners(self, me: Owner) -> int:
         """End every owner whose process is gone or silent: others may make its calls at once, but those whose
@@ -169,11 +152,11 @@ class Transaction:
 
     def _owners(self, but: str = "") -> list[tuple[Owner, bool]]:
         """Every other owner, and whether its process has ended."""
-        self._cursor.execute(self._sql.find_owners)
+        self.cursor.execute(self.sql.find_owners)
         return [
             (each := Owner(owner, unescape(host), pid, started),
              is_dead(each, self._heartbeats.silent_seconds(owner, heartbeat)))
-            for owner, host, pid, started, heartbeat in self._cursor.fetchall() if owner != but
+            for owner, host, pid, started, heartbeat in self.cursor.fetchall() if owner != but
         ]  # fmt: skip
 
     # Ratings
@@ -181,7 +164,7 @@ class Transaction:
     def settled(self, keys: Collection[str], retry: Collection[Reason] = TRANSIENT) -> set[str]:
         """The keys whose every dimension has an answer, or a failure that is not to be tried again."""
         found: dict[str, bool] = {}
-        for key, reason in self._select_parted(self._sql.find_settled, "unit", keys):
+        for key, reason in self._select_parted(self.sql.find_settled, "unit", keys):
             found[key] = found.get(key, True) and (reason is None or reason not in retry)
         return {unescape(key) for key, good in found.items() if good}
 
@@ -207,30 +190,30 @@ class Transaction:
             return 0
         given = list(map(_row, ratings))
         keys = {rating.key for rating in ratings}
-        stored = self._select_parted(self._sql.find_latest, "unit", keys)
+        stored = self._select_parted(self.sql.find_latest, "unit", keys)
         latest = {(row[0], row[1]): row[2:] for row in stored}
         if not latest and len({(row[16], row[5]) for row in given}) == len(given):
             new, rows = len(given), [(*row, 1) for row in given]  # as nearly always: each is the first word
         else:
-            attempts = dict(self._select_parted(self._sql.find_attempts, "unit", keys)) if latest else {}
+            attempts = dict(self._select_parted(self.sql.find_attempts, "unit", keys)) if latest else {}
             new, rows = _attempted(given, latest, attempts, {escape(each.key) for each in records})
         if not rows:
             return new
         parts = self._parts_for_units({row[16] for row in rows}, runs or {})
-        if self._dialect == "postgresql":
+        if self.dialect == "postgresql":
             rows = [(*row, *parts[row[16]]) for row in rows]
-        if len(rows) >= _MANY and self._dialect == "postgresql":
+        if len(rows) >= _MANY and self.dialect == "postgresql":
             # Writers take turns, and each attempt has a number of its own: none of these rows is there already.
-            add_rows(self._cursor, self._dialect, "ratings", (*RATING_COLUMNS, "attempt", "part"), rows)
+            add_rows(self.cursor, self.dialect, "ratings", (*RATING_COLUMNS, "attempt", "part"), rows)
         else:
-            self._add_together(self._sql.add_rating, rows)
+            self._add_together(self.sql.add_rating, rows)
         self._add_records([each for each in records if escape(each.key) in parts], parts)
         return new
 
     def _add_records(self, records: Sequence[StoredRecord], parts: Mapping[str, tuple[int, ...]]) -> None:
         if records:
-            self._cursor.executemany(
-                self._sql.add_record,
+            self.cursor.executemany(
+                self.sql.add_record,
                 [
                     (
                         escape(each.key), escape(each.item), escape(each.system), escape(each.rater),
@@ -244,7 +227,7 @@ class Transaction:
         """Keep which reply answered which question."""
         if questions:
             self._add_together(
-                self._sql.add_question,
+                self.sql.add_question,
                 # In one order, so that two processes which write the same ones never wait for each other.
                 sorted(
                     (escape(each.unit), each.name, each.reply, escape(each.failure), each.read_as)
@@ -255,18 +238,18 @@ class Transaction:
     def find_questions(self, units: Iterable[str]) -> list[Question]:
         return [
             Question(unescape(unit), name, reply, unescape(failure), read_as)
-            for unit, name, reply, failure, read_as in self.select(self._sql.find_questions, units)
+            for unit, name, reply, failure, read_as in self.select(self.sql.find_questions, units)
         ]
 
     def find_secret(self) -> bytes | None:
         """What the tokens of questions are derived with, where any has been."""
-        self._cursor.execute(self._sql.find_secret)
-        found = self._cursor.fetchone()
+        self.cursor.execute(self.sql.find_secret)
+        found = self.cursor.fetchone()
         return None if found is None else bytes.fromhex(found[0])
 
     def make_secret(self) -> bytes:
         """The same, made where there is none."""
-        self._cursor.execute(self._sql.add_secret, (secrets.token_hex(SECRET_BYTES),))
+        self.cursor.execute(self.sql.add_secret, (secrets.token_hex(SECRET_BYTES),))
         made = self.find_secret()
         assert made is not None
         return made
@@ -276,29 +259,29 @@ class Transaction:
         return {
             (unescape(key), unescape(dimension)): outcome_of(score, reason, unescape(explanation))
             for key, dimension, score, _, reason, explanation, _ in self._select_parted(
-                self._sql.find_latest, "unit", units
+                self.sql.find_latest, "unit", units
             )
         }
 
     # Batch jobs
 
     def add_job(self, job: Job) -> None:
-        self._cursor.execute(self._sql.add_job, (job.id, escape(job.endpoint), job.log, job.created_at))
+        self.cursor.execute(self.sql.add_job, (job.id, escape(job.endpoint), job.log, job.created_at))
         rows = [(job.id, call.key, call.announced, call.perhaps) for call in job.calls]
-        self._cursor.executemany(self._sql.add_job_call, rows)
+        self.cursor.executemany(self.sql.add_job_call, rows)
 
     def name_job(self, job: str, provider_id: str) -> None:
-        self._cursor.execute(self._sql.name_job, (escape(provider_id), job))
+        self.cursor.execute(self.sql.name_job, (escape(provider_id), job))
 
     def drop_job_calls(self, job: str, keys: Iterable[str]) -> None:
-        self._cursor.executemany(self._sql.drop_job_call, [(job, key) for key in keys])
+        self.cursor.executemany(self.sql.drop_job_call, [(job, key) for key in keys])
 
     def find_jobs(self, endpoint: str) -> list[Job]:
         """Those with calls whose end is not stored, the oldest first."""
-        self._cursor.execute(self._sql.find_jobs, (escape(endpoint),))
+        self.cursor.execute(self.sql.find_jobs, (escape(endpoint),))
         found: dict[str, Job] = {}
         calls: dict[str, list[JobCall]] = {}
-        for job, log, created_at, name, key, announced, perhaps in self._cursor.fetchall():
+        for job, log, created_at, name, key, announced, perhaps in self.cursor.fetchall():
             calls.setdefault(job, []).append(JobCall(key, announced, perhaps))
             provider_id = None if name is None else unescape(name)
             found.setdefault(job, Job(job, endpoint, log, created_at, calls[job], provider_id))
@@ -309,64 +292,64 @@ class Transaction:
         if len(run) > _LONGEST_NAME - 100:
             raise ValueRefused(f"a run's name may have at most {_LONGEST_NAME - 100} characters")
         if those := list(keys):
-            self._for_each(self._sql.add_members, escape(run), those)
-            if self._dialect == "postgresql":
-                note_use(self._cursor, escape(run), map(escape, those))
+            self._for_each(self.sql.add_members, escape(run), those)
+            if self.dialect == "postgresql":
+                note_use(self.cursor, escape(run), map(escape, those))
 
     def held_by(self, owner: Owner, keys: Iterable[str]) -> set[str]:
         """Those of the keys that the owner has claimed."""
         return {key for key, holder in self._holders(keys).items() if holder == owner.id}
 
     def _holders(self, keys: Iterable[str]) -> dict[str, str]:
-        return {unescape(key): owner for key, owner in self.select(self._sql.find_claims, keys)}
+        return {unescape(key): owner for key, owner in self.select(self.sql.find_claims, keys)}
 
     def _add_together(self, statement: str, rows: Sequence[_Row]) -> None:
         """Many rows by one statement, as below; but in a few sizes, each of which SQLite has to read only once."""
-        if self._dialect != "sqlite":
-            self._cursor.executemany(statement, rows)
+        if self.dialect != "sqlite":
+            self.cursor.executemany(statement, rows)
             return
         at = 0
         while at < len(rows):
             number = next(each for each in _ROWS_AT_ONCE if each <= len(rows) - at)
             values = list(chain.from_iterable(rows[at : at + number]))
-            self._cursor.execute(for_rows(statement, number), values)
+            self.cursor.execute(for_rows(statement, number), values)
             at += number
 
     def _for_each(self, statement: str, value: str, keys: Iterable[str]) -> None:
         """One statement for all of these keys. Row by row the database would hand the processor back and forth
         between its thread and the event loop's."""
-        self._cursor.execute(statement, (value, key_list(self._dialect, map(escape, keys))))
+        self.cursor.execute(statement, (value, key_list(self.dialect, map(escape, keys))))
 
     def select(self, statement: str, keys: Iterable[str]) -> list[Any]:
         """The rows of a statement that asks for `{keys}`."""
-        self._cursor.execute(statement, (key_list(self._dialect, map(escape, keys)),))
-        return self._cursor.fetchall()  # type: ignore[no-any-return]
+        self.cursor.execute(statement, (key_list(self.dialect, map(escape, keys)),))
+        return self.cursor.fetchall()  # type: ignore[no-any-return]
 
     # Parts
 
     def _select_parted(self, statement: str, kind: Kind, keys: Iterable[str]) -> list[Any]:
         """The rows of a statement that asks for `{keys_in_parts}`: only partitions are looked at that hold some."""
-        if self._dialect == "sqlite":
+        if self.dialect == "sqlite":
             return self.select(statement, keys)
-        parts = parts_of(self._cursor, kind, [escape(key) for key in keys])
+        parts = parts_of(self.cursor, kind, [escape(key) for key in keys])
         if not parts:
             return []
-        self._cursor.execute(statement, {"keys": list(parts), "parts": sorted(set(parts.values()))})
-        return self._cursor.fetchall()  # type: ignore[no-any-return]
+        self.cursor.execute(statement, {"keys": list(parts), "parts": sorted(set(parts.values()))})
+        return self.cursor.fetchall()  # type: ignore[no-any-return]
 
     def _parts_for_units(self, keys: Collection[str], runs: Mapping[str, str]) -> dict[str, tuple[int, ...]]:
         """By key the value of the column `part`, where there is one; a new key lies with the run that writes it."""
         of = {escape(key): escape(run) for key, run in runs.items()}
-        if self._dialect == "sqlite":
+        if self.dialect == "sqlite":
             return dict.fromkeys(keys, ())
-        placed = place_or_find(self._cursor, "unit", {key: of.get(key, "") for key in keys})
+        placed = place_or_find(self.cursor, "unit", {key: of.get(key, "") for key in keys})
         return {key: (part,) for key, part in placed.items()}
 
     def _placed(self, kind: Kind, runs: Mapping[str, str]) -> dict[str, tuple[int, ...]]:
         """The keys that were not there yet, with the value of the column `part`; SQLite finds out by itself."""
-        if self._dialect == "sqlite":
+        if self.dialect == "sqlite":
             return dict.fromkeys(runs, ())
-        return {key: (part,) for key, part in place(self._cursor, kind, runs).items()}
+        return {key: (part,) for key, part in place(self.cursor, kind, runs).items()}
 
 
 def _row(rating: Rating) -> _Row:
