@@ -39,10 +39,12 @@ def test_of_all_files_of_mediqa_the_test_part_alone_is_read(tmp_path: Path) -> N
     text = sample_file(benchmark).read_text(encoding="utf-8")
     for part in ("TrainingSet1-LiveQAMed", "ValidationSet"):
         (tmp_path / f"MEDIQA2019-Task3-QA-{part}.xml").write_text(text, encoding="utf-8")
-    assert check_data(benchmark, tmp_path).read == ("MEDIQA2019-Task3-QA-ValidationSet.xml",)
+    assert [each.name for each in check_data(benchmark, tmp_path).read] == [
+        "MEDIQA2019-Task3-QA-ValidationSet.xml"
+    ]
     renamed(text, tmp_path / "MEDIQA2019-Task3-QA-TestSet-wLabels.xml", 'QID="', 'QID="test-')
     found = check_data(benchmark, tmp_path)
-    assert found.read == ("MEDIQA2019-Task3-QA-TestSet-wLabels.xml",) and not any(
+    assert [each.name for each in found.read] == ["MEDIQA2019-Task3-QA-TestSet-wLabels.xml"] and not any(
         "twice" in each for each in found.problems
     )
     assert len(found.unread) == 2

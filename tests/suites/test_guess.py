@@ -12,7 +12,7 @@ import pytest
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
-from medjury.suites._new_benchmark import Guess, guess_columns, new_benchmark
+from medjury.suites._new_benchmark import Guess, guess_columns
 
 
 def table(folder: Path, header: Sequence[str], *rows: Sequence[object]) -> Path:
@@ -30,13 +30,19 @@ def lines(folder: Path, *rows: Mapping[str, object]) -> Path:
 
 def test_columns_are_known_by_their_names(tmp_path: Path) -> None:
     header = ("Case ID", "Note", "Question", "opa", "opb", "Answer", "MRN", "Date")
-    found = guess_columns(
-        table(
-            tmp_path, header, (1, "n", "q", "x", "y", "A", "p", "d"), (2, "n", "q", "x", "y", "B", "p", "d")
-        )
+    file = table(
+        tmp_path, header, (1, "n", "q", "x", "y", "A", "p", "d"), (2, "n", "q", "x", "y", "B", "p", "d")
     )
+    found = guess_columns(file)
     assert found == Guess(
-        "Case ID", {"note": "Note", "question": "Question"}, "Answer", ("opa", "opb"), "MRN", (), ("Date",)
+        file,
+        "Case ID",
+        {"note": "Note", "question": "Question"},
+        "Answer",
+        ("opa", "opb"),
+        "MRN",
+        (),
+        ("Date",),
     )
     told = found.text().splitlines()
     assert told[0].split() == ["id", "Case", "ID"] and told[-1].split(maxsplit=2) == ["not", "used", "Date"]
@@ -153,7 +159,7 @@ def test_a_closed_benchmark_asks_for_a_letter(tmp_path: Path) -> None:
     file = table(
         tmp_path, ("id", "note", "question", "gold"), *((n, "n", "q", "yn"[n % 2]) for n in range(4))
     )
-    made = new_benchmark("ward_qa", file, guess_columns(file), tmp_path)
+    made = guess_columns(file).write("ward_qa", tmp_path)
     assert (made.name, made.title, made.version, made.category) == ("ward_qa", "ward qa", "1", made.category)
     assert made.prompt == (
         "Note:\n{note}\n\nQuestion:\n{question}\n\n{choices}\n\nReply with the letter of the right answer alone."
@@ -170,7 +176,7 @@ def test_a_closed_benchmark_asks_for_a_letter(tmp_path: Path) -> None:
         "texts of several lines are written as they are read"
     )
     with pytest.raises(MedjuryError, match="is there already"):
-        new_benchmark("ward_qa", file, guess_columns(file), tmp_path)
+        guess_columns(file).write("ward_qa", tmp_path)
 
 
 def test_an_open_benchmark_is_graded_by_a_jury(tmp_path: Path) -> None:
@@ -178,7 +184,7 @@ def test_an_open_benchmark_is_graded_by_a_jury(tmp_path: Path) -> None:
     file = table(
         tmp_path / "data", ("Frage", "gold", "patient"), ("long " * 9, "a", "p"), ("long " * 9, "b", "p")
     )
-    with_gold = new_benchmark("one", file, guess_columns(file), tmp_path)
+    with_gold = guess_columns(file).write("one", tmp_path)
     assert (with_gold.metrics, with_gold.open, with_gold.instrument) == (
         ("jury", "rouge_l"),
         True,
@@ -193,9 +199,7 @@ def test_an_open_benchmark_is_graded_by_a_jury(tmp_path: Path) -> None:
     }
     (tmp_path / "own").mkdir()
     alone = table(tmp_path / "own", ("id", "question"), (1, "q"), (2, "q"))
-    without = new_benchmark(
-        "two", alone, guess_columns(alone), tmp_path / "data", settings={"title": "Two", "prompt": ""}
-    )
+    without = guess_columns(alone).write("two", tmp_path / "data", settings={"title": "Two", "prompt": ""})
     assert (without.metrics, without.gold, without.title, without.open) == (("jury",), "", "Two", True)
     assert without.data == str(alone.resolve())
 
@@ -203,7 +207,7 @@ def test_an_open_benchmark_is_graded_by_a_jury(tmp_path: Path) -> None:
 @pytest.mark.parametrize("higher", [True, False])
 def test_a_scale_makes_an_instrument_of_its_own(tmp_path: Path, higher: bool) -> None:
     file = table(tmp_path, ("id", "question", "gold"), (1, "q", "a"), (2, "q", "b"))
-    made = new_benchmark("ward", file, guess_columns(file), tmp_path, scale=(1, 4), higher_is_better=higher)
+    made = guess_columns(file).write("ward", tmp_path, scale=(1, 4), higher_is_better=higher)
     assert made.instrument == str(tmp_path / "ward.instrument.yaml") and made.metrics == ("jury", "rouge_l")
     instrument = load_instrument(tmp_path / "ward.instrument.yaml")
     (quality,) = instrument.dimensions
@@ -224,12 +228,10 @@ def test_a_scale_that_cannot_be_graded_is_refused_and_nothing_is_written(
 ) -> None:
     file = table(tmp_path, ("id", "question"), (1, "q"), (2, "q"))
     with pytest.raises(MedjuryError, match="cannot be graded"):
-        new_benchmark("ward", file, guess_columns(file), tmp_path, scale=scale)
+        guess_columns(file).write("ward", tmp_path, scale=scale)
     assert sorted(each.name for each in tmp_path.iterdir()) == ["t.csv"]
     with pytest.raises(MedjuryError):
-        new_benchmark(
-            "ward", file, guess_columns(file), tmp_path, scale=(0, 100), settings={"metrics": ["no_such"]}
-        )
+        guess_columns(file).write("ward", tmp_path, scale=(0, 100), settings={"metrics": ["no_such"]})
     assert sorted(each.name for each in tmp_path.iterdir()) == ["t.csv"], (
         "what cannot be read back is taken away"
     )

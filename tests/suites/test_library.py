@@ -10,7 +10,15 @@ import pytest
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
-from medjury.suites import check_data, coverage, library, load_benchmark, load_items, prompt_of, sample_file
+from medjury.suites import (
+    check_data,
+    library,
+    load_benchmark,
+    load_items,
+    prompt_of,
+    read_taxonomy,
+    sample_file,
+)
 from medjury.suites._benchmark import inputs_of
 from medjury.suites._library import list_benchmarks
 
@@ -42,7 +50,7 @@ def test_their_counts_are_those_of_the_paper() -> None:
 
 
 def test_they_cover_every_subcategory_as_the_paper_says() -> None:
-    found = coverage(MEDHELM)
+    found = read_taxonomy().coverage(MEDHELM)
     sizes = Counter(len(names) for names in found.by_subcategory.values())
     assert found.open == ()
     assert sizes[1] == 15
@@ -82,8 +90,8 @@ def test_each_is_complete_and_its_sample_can_be_read(name: str) -> None:
         assert benchmark.options["composite"] in {
             each.name for each in load_instrument(benchmark.instrument).composites
         }
-    items, problems, *_ = check_data(benchmark, sample_file(benchmark))
-    assert (items, problems) == ({"medhallu": 6, "race_bias": 4}.get(name, 3), ())
+    found = check_data(benchmark, sample_file(benchmark))
+    assert (len(found.items), found.problems) == ({"medhallu": 6, "race_bias": 4}.get(name, 3), ())
     loaded = load_items(benchmark, sample_file(benchmark))
     for item in loaded.items:
         assert set(inputs_of(benchmark.prompt)) <= set(item.inputs)

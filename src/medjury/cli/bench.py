@@ -15,17 +15,13 @@ from medjury.cli._options import add_json
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import counted
 from medjury.suites import (
-    DataCheck,
+    Loaded,
     check_data,
-    coverage,
     fetch_files,
-    fetch_plan,
     guess_columns,
     library,
-    listed,
     listing_text,
     load_benchmark,
-    new_benchmark,
     read_taxonomy,
     sample_file,
 )
@@ -65,23 +61,21 @@ def _new(options: argparse.Namespace) -> int:
         "prompt": options.prompt, "metrics": options.metric, "category": options.category,
         "subcategory": options.subcategory,
     }  # fmt: skip
-    benchmark = new_benchmark(
+    benchmark = guess.write(
         options.name,
-        Path(options.data),
-        guess,
         Path(options.to),
         instrument=options.instrument,
         scale=_scale(options.scale, options.lower_is_better),
         higher_is_better=not options.lower_is_better,
         settings=settings,
     )
-    items, problems, *_ = check_data(benchmark, options.data)
+    found = check_data(benchmark, options.data)
     print(
-        f"{Path(options.to) / options.name}.yaml: {counted(items, 'item')}, "
+        f"{Path(options.to) / options.name}.yaml: {counted(len(found.items), 'item')}, "
         f"marked by {', '.join(benchmark.metrics)}"
     )
-    print("".join(f"  {problem}\n" for problem in problems), end="")
-    return 1 if problems else 0
+    print("".join(f"  {problem}\n" for problem in found.problems), end="")
+    return 1 if found.problems else 0
 
 
 def _scale(text: str | None, lower_is_better: bool) -> tuple[int, int] | None:
@@ -143,7 +137,7 @@ def run(options: argparse.Namespace) -> int:
 def _list(options: argparse.Namespace) -> int:
     benchmarks = library(extras=options.extras)
     if options.json:
-        print(json.dumps(listed(benchmarks), indent=2, ensure_ascii=False))
+        print(json.dumps([each.listed() for each in benchmarks], indent=2, ensure_ascii=False))
         return 0
     print(listing_text(benchmarks))
     if not options.extras:
@@ -154,11 +148,10 @@ def _list(options: argparse.Namespace) -> int:
 
 def _tasks(options: argparse.Namespace) -> int:
     if options.covered is not None:
-        found = coverage([load_benchmark(name) for name in options.covered] or library())
-        text, content = found.text(), found.to_json()
+        covered = read_taxonomy().coverage([load_benchmark(name) for name in options.covered] or library())
+        text, content = covered.text(), covered.to_json()
     else:
-        taxonomy = read_taxonomy()
-        text, content = taxonomy.text(), taxonomy.to_json()
+        text, content = read_taxonomy().text(), read_taxonomy().to_json()
     print(json.dumps(content, indent=2, ensure_ascii=False) if options.json else text)
     return 0
 
@@ -170,8 +163,8 @@ def _check(options: argparse.Namespace) -> int:
     found = [(each.name, check_data(each, options.data or sample_file(each))) for each in benchmarks]
     if options.json:
         objects = [
-            {"name": name, "items": check.items, "problems": list(check.problems), "read": list(check.read),
-             "not_read": list(check.unread)}
+            {"name": name, "items": len(check.items), "problems": list(check.problems),
+             "read": [each.name for each in check.read], "not_read": list(check.unread)}
             for name, check in found
         ]  # fmt: skip
         print(json.dumps(objects if options.all else objects[0], indent=2, ensure_ascii=False))
@@ -180,28 +173,34 @@ def _check(options: argparse.Namespace) -> int:
     return 1 if any(check.problems for _, check in found) else 0
 
 
-def _checked(name: str, check: DataCheck) -> str:
-    lines = [f"{name}: {counted(check.items, 'item')}, {counted(len(check.problems), 'problem')}"]
+def _checked(name: str, check: Loaded) -> str:
+    lines = [f"{name}: {counted(len(check.items), 'item')}, {counted(len(check.problems), 'problem')}"]
     lines += [f"  left out: {reason} ({count:,})" for reason, count in check.left_out.items()]
     if check.unread:
-        lines += [f"  read: {', '.join(check.read)}", f"  not read: {', '.join(check.unread)}"]
+        lines += [
+            f"  read: {', '.join(each.name for each in check.read)}",
+            f"  not read: {', '.join(check.unread)}",
+        ]
     return "\n".join([*lines, *(f"  {problem}" for problem in check.problems)])
 
 
 def _fetch(options: argparse.Namespace) -> int:
     benchmark = load_benchmark(options.name)
-    print(fetch_plan(benchmark))
-    if not options.yes:
+    folder = Path(options.to or Path("benchmark-data") / benchmark.name)
+
+    def agree() -> bool:
+        if options.yes:
+            return True
         if not sys.stdin.isatty():
             raise MedjuryError(
                 "nothing was downloaded: there is no terminal to ask at; agree to the licence with --yes"
             )
         said = input("Do you accept the licence, and do you want to download these files? [y/N] ")
-        if said.strip().lower() != "y":
-            print("nothing was downloaded")
-            return 0
-    folder = Path(options.to or Path("benchmark-data") / benchmark.name)
-    fetch_files(benchmark, folder, most_bytes=options.most_mb * 1_000_000)
+        return said.strip().lower() == "y"
+
+    if not fetch_files(benchmark, folder, agree=agree, most_bytes=options.most_mb * 1_000_000):
+        print("nothing was downloaded")
+        return 0
     check = check_data(benchmark, folder)
     print(f"{_checked(benchmark.name, check)}\nUse it with --data {folder}")
     return 1 if check.problems else 0

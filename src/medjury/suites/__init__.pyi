@@ -18,13 +18,10 @@ from ._exchange._mlflow_log import log_to_mlflow as log_to_mlflow
 from ._judges._table import judges_table as judges_table
 from ._leaderboard._page import make_leaderboard as make_leaderboard
 from ._library import library as library
-from ._library import listed as listed
 from ._library import listing_text as listing_text
 from ._library import load_benchmark as load_benchmark
 from ._library import sample_file as sample_file
 from ._loaders._fetch import fetch_files as fetch_files
-from ._loaders._fetch import fetch_plan as fetch_plan
-from ._loaders._load import DataCheck as DataCheck
 from ._loaders._load import check_data as check_data
 from ._loaders._load import load_items as load_items
 from ._marking._codes import micro_f1 as micro_f1
@@ -32,12 +29,10 @@ from ._marking._metrics import mark as mark
 from ._memory import completion_probe as completion_probe
 from ._memory import exchangeability_test as exchangeability_test
 from ._new_benchmark import guess_columns as guess_columns
-from ._new_benchmark import new_benchmark as new_benchmark
 from ._running._plan import plan_suite as plan_suite
 from ._running._run import gold_cases as gold_cases
 from ._running._run import keep_probe as keep_probe
 from ._running._run import read_results as read_results
 from ._running._run import run_suite as run_suite
 from ._running._suite import load_suite as load_suite
-from ._taxonomy import coverage as coverage
 from ._taxonomy import read_taxonomy as read_taxonomy

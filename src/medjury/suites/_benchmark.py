@@ -106,6 +106,16 @@ class Benchmark(Part):
         """The files that have an address."""
         return tuple(each for each in self.files if each.address)
 
+    def listed(self) -> dict[str, Any]:
+        """What a list of benchmarks says of it, as data."""
+        same = ("name", "title", "suite", "category", "subcategory", "access", "curation", "open")
+        return {
+            **{name: getattr(self, name) for name in same},
+            "fetched": bool(self.fetched),
+            "metric": self.metrics[0],
+            "helm": self.helm.rule if self.helm else None,
+        }
+
 
 # One question of a benchmark, ready to be asked, and what a loader made of a source's file.
 

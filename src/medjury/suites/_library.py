@@ -154,26 +154,6 @@ def library(*, extras: bool = False) -> tuple[Benchmark, ...]:
     return tuple(each for each in found if each.suite == SUITE or extras)
 
 
-def listed(benchmarks: Sequence[Benchmark]) -> list[dict[str, Any]]:
-    """One object to a benchmark."""
-    return [
-        {
-            "name": each.name,
-            "title": each.title,
-            "suite": each.suite,
-            "category": each.category,
-            "subcategory": each.subcategory,
-            "access": each.access,
-            "fetched": bool(each.fetched),
-            "curation": each.curation,
-            "metric": each.metrics[0],
-            "open": each.open,
-            "helm": each.helm.rule if each.helm else None,
-        }
-        for each in benchmarks
-    ]
-
-
 def listing_text(benchmarks: Sequence[Benchmark]) -> str:
     """One line to a benchmark, by category; a star at those that `medjury bench fetch` brings."""
     lines: list[str] = []

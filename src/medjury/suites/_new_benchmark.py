@@ -35,11 +35,16 @@ _MOST_ROWS = 100_000  # looked at for the guess
 _MOST_LABELS, _LONGEST_LABEL = 10, 40
 
 
+_MOST_GRADES = 101
+_JURY = ("jury", "rouge_l")
+
+
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """The columns of a table by what they hold. `inputs` maps the names in the prompt to columns; `labels` are the
-    answers of the gold column, where it has only a few."""
+    """The columns of the table `data` by what they hold. `inputs` maps the names in the prompt to columns;
+    `labels` are the answers of the gold column, where it has only a few."""
 
+    data: Path
     id: str
     inputs: Mapping[str, str]
     gold: str = ""
@@ -60,6 +65,39 @@ class Guess:
             "not used": ", ".join(self.unused) or "none",
         }
         return "\n".join(f"  {what:14} {column}" for what, column in shown.items())
+
+    def write(
+        self,
+        name: str,
+        folder: Path,
+        *,
+        instrument: str = "",
+        scale: tuple[int, int] | None = None,
+        higher_is_better: bool = True,
+        settings: Mapping[str, Any] | None = None,
+    ) -> Benchmark:
+        """Write `NAME.yaml`, and `NAME.instrument.yaml` where a scale is given, and read it back. Nothing is
+        written over. `settings` takes the place of what would be written: category, metrics, prompt, title."""
+        file = folder / f"{name}.yaml"
+        content = _content(name, self, folder)
+        if scale is not None or instrument or not self.gold:
+            content |= _graded(self, f"{name}.instrument.yaml" if scale else instrument or "note_quality")
+        content |= {key: value for key, value in (settings or {}).items() if value}
+        written = {file: content}
+        if scale is not None:
+            stated = _instrument(name, scale, higher_is_better, bool(self.gold))
+            written[folder / f"{name}.instrument.yaml"] = stated
+        for each in written:
+            if each.exists():
+                raise MedjuryError(f"{each}: is there already; choose another name, or remove it first")
+        for each, values in written.items():
+            write_whole(each, _yaml(values))
+        try:
+            return load_benchmark(file)
+        except MedjuryError:
+            for each in written:  # what cannot be read back is of no use to anybody
+                each.unlink(missing_ok=True)
+            raise
 
 
 def guess_columns(path: str | Path, stated: Mapping[str, str | Sequence[str]] | None = None) -> Guess:
@@ -87,7 +125,7 @@ def guess_columns(path: str | Path, stated: Mapping[str, str | Sequence[str]] | 
     if not inputs:
         raise MedjuryError(f"{path}: no column looks like a question; name it with --input COLUMN")
     unused = tuple(name for name in left if name not in inputs)
-    guess = Guess(identifier, _placed(inputs), gold, tuple(choices), patient, unused=unused)
+    guess = Guess(Path(path), identifier, _placed(inputs), gold, tuple(choices), patient, unused=unused)
     return guess if choices or not gold else replace(guess, labels=_labels(gold, rows))
 
 
@@ -187,47 +225,7 @@ def _labels(gold: str, rows: Sequence[Mapping[str, object]]) -> tuple[str, ...]:
     return tuple(found) if few and all(len(each) <= _LONGEST_LABEL for each in found) else ()
 
 
-_MOST_GRADES = 101
-_JURY = ("jury", "rouge_l")
-
-
-def new_benchmark(
-    name: str,
-    data: Path,
-    guess: Guess,
-    folder: Path,
-    *,
-    instrument: str = "",
-    scale: tuple[int, int] | None = None,
-    higher_is_better: bool = True,
-    settings: Mapping[str, Any] | None = None,
-) -> Benchmark:
-    """Write `NAME.yaml`, and `NAME.instrument.yaml` where a scale is given, and read it back. Nothing is written
-    over. `settings` takes the place of what would be written: category, metrics, prompt, title."""
-    file = folder / f"{name}.yaml"
-    content = _content(name, data, guess, folder)
-    if scale is not None or instrument or not guess.gold:
-        content |= _graded(guess, f"{name}.instrument.yaml" if scale else instrument or "note_quality")
-    content |= {key: value for key, value in (settings or {}).items() if value}
-    written = {file: content}
-    if scale is not None:
-        written[folder / f"{name}.instrument.yaml"] = _instrument(
-            name, scale, higher_is_better, bool(guess.gold)
-        )
-    for each in written:
-        if each.exists():
-            raise MedjuryError(f"{each}: is there already; choose another name, or remove it first")
-    for each, values in written.items():
-        write_whole(each, _yaml(values))
-    try:
-        return load_benchmark(file)
-    except MedjuryError:
-        for each in written:  # what cannot be read back is of no use to anybody
-            each.unlink(missing_ok=True)
-        raise
-
-
-def _content(name: str, data: Path, guess: Guess, folder: Path) -> dict[str, Any]:
+def _content(name: str, guess: Guess, folder: Path) -> dict[str, Any]:
     lettered = bool(guess.choices or guess.labels)
     closed = lettered and bool(guess.gold)
     columns: dict[str, Any] = {
@@ -246,7 +244,7 @@ def _content(name: str, data: Path, guess: Guess, folder: Path) -> dict[str, Any
         "version": "1",
         "title": name.replace("_", " "),
         "category": OTHER,
-        "description": f"Made from {data.name}.",
+        "description": f"Made from {guess.data.name}.",
         "context": ", ".join(guess.inputs),
         "prompt": _prompt(guess, closed),
         "metrics": ["exact_match"],
@@ -255,9 +253,9 @@ def _content(name: str, data: Path, guess: Guess, folder: Path) -> dict[str, Any
         "access": "private",
         "curation": "new",
         "loader": "table",
-        "source": data.name,
+        "source": guess.data.name,
         "licence": "the site's own",
-        "data": _relative(data, folder),
+        "data": _relative(guess.data, folder),
         "options": options,
     }
     if guess.gold and not closed:

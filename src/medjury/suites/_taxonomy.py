@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -71,6 +71,24 @@ class Taxonomy(Part):
             for each in category.subcategories:
                 yield category, each
 
+    def coverage(self, benchmarks: Iterable[Benchmark]) -> Coverage:
+        """The place of every benchmark in the taxonomy."""
+        places = [(category.name, each) for category, each in self.subcategories()]
+        by_subcategory: dict[tuple[str, str], list[str]] = {(name, each.name): [] for name, each in places}
+        by_task: dict[tuple[str, str, str], list[str]] = {
+            (name, each.name, task.name): [] for name, each in places for task in each.tasks
+        }
+        outside = []
+        for benchmark in benchmarks:
+            place = (benchmark.category, benchmark.subcategory)
+            if place not in by_subcategory:
+                outside.append(benchmark.name)
+                continue
+            by_subcategory[place].append(benchmark.name)
+            for task in benchmark.tasks:
+                by_task[*place, task].append(benchmark.name)
+        return Coverage(by_subcategory, by_task, outside)
+
     def to_json(self) -> dict[str, Any]:
         return self.model_dump()
 
@@ -102,9 +120,9 @@ def read_taxonomy() -> Taxonomy:
 class Coverage:
     """Benchmarks by (category, subcategory), every one of the taxonomy in its order, and by the line of a task."""
 
-    by_subcategory: Mapping[tuple[str, str], tuple[str, ...]]
-    by_task: Mapping[tuple[str, str, str], tuple[str, ...]]
-    outside: tuple[str, ...]  # benchmarks that the taxonomy has no place for
+    by_subcategory: Mapping[tuple[str, str], Sequence[str]]
+    by_task: Mapping[tuple[str, str, str], Sequence[str]]
+    outside: Sequence[str]  # benchmarks that the taxonomy has no place for
 
     @property
     def open(self) -> tuple[tuple[str, str], ...]:
@@ -140,26 +158,3 @@ class Coverage:
         return "\n".join(
             lines + ([f"outside the taxonomy: {', '.join(self.outside)}"] if self.outside else [])
         )
-
-
-def coverage(benchmarks: Iterable[Benchmark]) -> Coverage:
-    """The place of every benchmark in the taxonomy."""
-    places = [(category.name, each) for category, each in read_taxonomy().subcategories()]
-    by_subcategory: dict[tuple[str, str], list[str]] = {(name, each.name): [] for name, each in places}
-    by_task: dict[tuple[str, str, str], list[str]] = {
-        (name, each.name, task.name): [] for name, each in places for task in each.tasks
-    }
-    outside = []
-    for benchmark in benchmarks:
-        place = (benchmark.category, benchmark.subcategory)
-        if place not in by_subcategory:
-            outside.append(benchmark.name)
-            continue
-        by_subcategory[place].append(benchmark.name)
-        for task in benchmark.tasks:
-            by_task[*place, task].append(benchmark.name)
-    return Coverage(
-        {place: tuple(names) for place, names in by_subcategory.items()},
-        {place: tuple(names) for place, names in by_task.items()},
-        tuple(outside),
-    )

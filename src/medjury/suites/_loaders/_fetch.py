@@ -26,7 +26,7 @@ class FetchError(MedjuryError):
     exit_status = 1
 
 
-def fetch_plan(benchmark: Benchmark) -> str:
+def _plan(benchmark: Benchmark) -> str:
     """What would be downloaded, from where, under which licence, with which checksum; refused where nothing is."""
     if not benchmark.fetched:
         columns = ["id", *inputs_of(benchmark.prompt), *(["gold"] if benchmark.gold else [])]
@@ -42,24 +42,23 @@ def fetch_plan(benchmark: Benchmark) -> str:
     return "\n".join(lines)
 
 
-def fetch_files(
-    benchmark: Benchmark, folder: Path, *, most_bytes: int = MOST_BYTES, say: Callable[[str], None] = print
-) -> tuple[Path, ...]:
-    """Every file of the plan, in the folder. One that is there already with its checksum is not asked for again;
-    one that comes with another checksum is not kept."""
-    fetch_plan(benchmark)
+def fetch_files(benchmark: Benchmark, folder: Path, *, agree: Callable[[], bool], most_bytes: int) -> bool:
+    """Print what would be downloaded, ask whether that is agreed to, and put every file of it into the folder;
+    False where it is not. A file that is there already with its checksum is not asked for again; one that comes
+    with another checksum is not kept."""
+    print(_plan(benchmark))
+    if not agree():
+        return False
     private_folder(folder)
-    found = []
     for each in benchmark.fetched:
         target, wanted = folder / each.name, each.sha256
         if wanted and target.is_file() and file_hash(target) == wanted:
-            say(f"{target}: is already here")
+            print(f"{target}: is already here")
         else:
             came = download(each.address, target, wanted, most_bytes)
             remark = "" if wanted else " (none to compare it with)"
-            say(f"{target}: {target.stat().st_size:,} bytes, sha256 {came}{remark}")
-        found.append(target)
-    return tuple(found)
+            print(f"{target}: {target.stat().st_size:,} bytes, sha256 {came}{remark}")
+    return True
 
 
 def download(address: str, target: Path, wanted: str, most_bytes: int) -> str:

@@ -7,7 +7,6 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
@@ -94,30 +93,13 @@ def _is_known(benchmark: Benchmark, path: Path) -> bool:
     return bool(known and read) and all(file_hash(each) in known for each in read)
 
 
-class DataCheck(NamedTuple):
-    """What a file or folder holds: items, everything that is wrong with it, rows that are no items by their
-    reasons, and which files were read and which were not."""
-
-    items: int
-    problems: tuple[str, ...]
-    left_out: Mapping[str, int]
-    read: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
-
-
-def check_data(benchmark: Benchmark, path: str | os.PathLike[str]) -> DataCheck:
-    """Read a benchmark's data to the end, whatever is wrong with them."""
+def check_data(benchmark: Benchmark, path: str | os.PathLike[str]) -> Loaded:
+    """Read a benchmark's data to the end, whatever is wrong with them: all of that is among the problems."""
     try:
         loaded = load_items(benchmark, path)
     except MedjuryError as error:
-        return DataCheck(0, tuple(str(error).splitlines()), {})
-    return DataCheck(
-        len(loaded.items),
-        (*loaded.problems, *loaded.remarks),
-        loaded.left_out,
-        tuple(each.name for each in loaded.read),
-        loaded.unread,
-    )
+        return Loaded((), problems=tuple(str(error).splitlines()))
+    return replace(loaded, problems=(*loaded.problems, *loaded.remarks))
 
 
 def _remarks(benchmark: Benchmark, path: Path, loaded: Loaded) -> tuple[str, ...]:
