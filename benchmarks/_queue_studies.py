@@ -68,7 +68,7 @@ def automatic_study(seed: list[int], cases: int, answers: int) -> dict[str, Trut
     try:
         found = automatic_decisions(
             votes.mean(axis=1), labels, cases=whose.tolist(), scale=(1.0, 5.0), threshold=4.0, error=0.15,
-            seed=seed[-1], resamples=RESAMPLES,
+            seed=seed[-1],
         )  # fmt: skip
     except MedjuryError as error:
         return {name: (undefined(str(error), 0, ""), 0.0) for name in names}

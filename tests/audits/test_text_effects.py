@@ -94,11 +94,11 @@ def test_within_systems_a_wordy_system_is_no_longer_confused_with_length() -> No
     wordy = pl.col("system") == "system 1"
     longer = features.with_columns(
         pl.when(wordy).then(pl.col("length") * 8).otherwise(pl.col("length")).alias("length")
-    )
+    ).select("item", "system", "length")
     liked = ratings.with_columns(
         pl.when(wordy).then(pl.col("score") + 1).otherwise(pl.col("score")).alias("score")
     )
-    options = {"raters": ["judge"], "resamples": 500, "columns": ["length"]}
+    options = {"raters": ["judge"], "resamples": 500}
     across = text_effects(liked, longer, **options).find(statistic="slope").estimate  # type: ignore[arg-type]
     within = text_effects(liked, longer, within_systems=True, **options).find(statistic="slope").estimate  # type: ignore[arg-type]
     assert across.low is not None and across.low > 0.1

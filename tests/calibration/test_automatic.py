@@ -9,7 +9,7 @@ from tests.calibration.test_conformal import jury_and_label
 from medjury.analysis.calibration._automatic import automatic_decisions
 from medjury.foundation.errors import MedjuryError
 
-OPTIONS = {"scale": (1.0, 5.0), "threshold": 4.0, "error": 0.1, "confidence": 0.9, "resamples": 0}
+OPTIONS = {"scale": (1.0, 5.0), "threshold": 4.0, "error": 0.1, "confidence": 0.9}
 
 
 def with_new_cases(generator: np.random.Generator, labelled: int, new: int) -> tuple[np.ndarray, ...]:
@@ -76,17 +76,6 @@ def test_one_item_per_case_is_tested_and_unscored_items_have_no_decision() -> No
     assert found.n_taught + found.n_tested == 300
     assert found.decisions[0] == ""
     assert found.n_wrong <= found.n_decided <= found.n_tested
-
-
-def test_the_decisions_do_not_depend_on_the_labels_of_new_cases() -> None:
-    scores, labels, _ = with_new_cases(np.random.default_rng(35), 400, 100)
-    found = automatic_decisions(scores, labels, cases=range(500), **OPTIONS)
-    assert (
-        found.decisions[400:].tolist()
-        == automatic_decisions(scores, labels, cases=range(500), **{**OPTIONS, "resamples": 50})
-        .decisions[400:]
-        .tolist()
-    )
 
 
 @pytest.mark.parametrize(

@@ -132,12 +132,10 @@ def test_labels_given_out_by_the_verdict_make_the_estimate_by_verdict_narrower_a
         pilot = np.full(1000, np.nan)
         pilot[order[:60]] = truth[order[:60]]
         plan = plan_labels(pilot, verdicts, 150)
-        assert (
-            plan is not None
-            and plan.safe + plan.dangerous == 150
-            and plan.half_width <= plan.half_width_random
-        )
-        for kind, counts in (("planned", (plan.safe, plan.dangerous)), ("random", (150, 0))):
+        assert plan is not None
+        safe, dangerous, half_width, half_width_random = plan
+        assert safe + dangerous == 150 and half_width <= half_width_random
+        for kind, counts in (("planned", (safe, dangerous)), ("random", (150, 0))):
             labels = np.full(1000, np.nan)
             if kind == "random":
                 labels[order[:150]] = truth[order[:150]]

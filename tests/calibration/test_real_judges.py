@@ -7,7 +7,7 @@ import pytest
 from tests.mental_health import DATA, MAPPING, real_ratings
 
 from medjury.analysis.calibration import CalibrationStudy, calibrate, held_out_sets, triage
-from medjury.analysis.calibration._study_result import CalibrationRow
+from medjury.analysis.calibration._before_after import CalibrationRow
 from medjury.tables import RatingTable, rating_table
 
 JUDGES = ("claude", "gemini", "gpt-4o", "o4-mini")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ LABEL = "diagnosis@1.0"
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     study = calibrate(planted_ratings(dimensions=("risk",), instrument=LABEL), reference=["panel"])
-    save_calibrations(study, tmp_path / "calibration.json", created_at="2026-01-02T03:04:05+00:00")
+    save_calibrations(study, tmp_path / "calibration.json")
     return tmp_path / "calibration.json"
 
 
@@ -49,7 +50,7 @@ def test_the_file_says_where_it_came_from_and_holds_no_case_name(file: Path) -> 
     text = file.read_text()
     content = json.loads(text)
     assert content["medjury"] == medjury.__version__
-    assert content["created_at"] == "2026-01-02T03:04:05+00:00"
+    assert datetime.fromisoformat(content["created_at"]).tzinfo is not None
     entry = content["calibrations"][0]
     assert (entry["judge"], entry["dimension"], entry["instrument"]) == ("lenient", "risk", LABEL)
     assert (entry["n_labels"], entry["n_cases"], entry["folds"], entry["seed"]) == (120, 60, 5, 0)

@@ -11,8 +11,8 @@ import pytest
 from tests.calibration.tables import planted_ratings
 
 from medjury.analysis.calibration import CalibrationStudy, calibrate
+from medjury.analysis.calibration._before_after import CalibrationRow
 from medjury.analysis.calibration._part import judging_roles, parts_of
-from medjury.analysis.calibration._study_result import CalibrationRow
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Score, derive, load_instrument
 from medjury.tables import RatingTable, rating_table

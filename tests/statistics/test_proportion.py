@@ -22,7 +22,6 @@ def test_intervals_and_tests_equal_those_of_r(case: dict[str, object]) -> None:
         assert (estimate.low, estimate.high) == pytest.approx(tuple(case[key]), abs=1e-9)
         assert estimate.value == pytest.approx(case["estimate"], abs=1e-12)
     assert binomial_test(k, n) == pytest.approx(case["p_two_sided_vs_half"], abs=1e-9)
-    assert binomial_test(k, n, alternative="less") == pytest.approx(case["p_less_half"], abs=1e-9)
 
 
 def test_mcnemar_uses_only_the_items_on_which_one_side_is_right() -> None:
@@ -36,7 +35,7 @@ def test_mcnemar_uses_only_the_items_on_which_one_side_is_right() -> None:
 
 def test_fisher_p_value_equals_that_of_r() -> None:
     table = tuple(tuple(row) for row in R["fisher"]["table"])
-    assert fisher_test(table).p_value == pytest.approx(R["fisher"]["p"], abs=1e-9)
+    assert fisher_test(table)[0] == pytest.approx(R["fisher"]["p"], abs=1e-9)
 
 
 def test_fisher_odds_ratio_solves_its_equation_where_r_stops_searching_early() -> None:
@@ -44,15 +43,15 @@ def test_fisher_odds_ratio_solves_its_equation_where_r_stops_searching_early() -
     10.2955 are right. Under the ratio, the expected first cell must be the observed 18."""
     from scipy.stats import nchypergeom_fisher
 
-    found = fisher_test(((18, 9), (2, 11))).odds_ratio
+    found = fisher_test(((18, 9), (2, 11)))[1]
     assert found.value == pytest.approx(R["fisher"]["or_cond_mle"], rel=1e-3)
     assert (found.low, found.high) == pytest.approx(tuple(R["fisher"]["ci"]), rel=1e-3)
     assert nchypergeom_fisher.mean(40, 20, 27, found.value) == pytest.approx(18, abs=1e-9)
 
 
 def test_an_empty_margin_or_cell_gives_no_ratio_and_says_why() -> None:
-    assert "empty" in fisher_test(((0, 0), (3, 4))).odds_ratio.reason
-    assert "infinite" in fisher_test(((5, 0), (0, 5))).odds_ratio.reason
+    assert "empty" in fisher_test(((0, 0), (3, 4)))[1].reason
+    assert "infinite" in fisher_test(((5, 0), (0, 5)))[1].reason
 
 
 def test_no_cases_is_undefined_and_impossible_counts_are_refused() -> None:

@@ -4,13 +4,9 @@ its gate can show, which answers clinicians read, how many more ratings will set
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from medjury.cli._options import add_json, show
 from medjury.cli._table_options import add_table_options, numbers, shared, table_from
-
-if TYPE_CHECKING:
-    from medjury.analysis.calibration import By
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -82,15 +78,16 @@ def _plan_review(options: argparse.Namespace) -> int:
     if options.out is not None:
         check_ending(options.out, [".csv"], "the queue")
     table = table_from(options)
-    by: By = options.by or ("order" if table.pairs else "influence")
+    if options.by is None:
+        options.by = "order" if table.pairs else "influence"
     worth = None
-    if by == "order":
+    if options.by == "order":
         from medjury.analysis.ranking import pairs_worth
 
         worth = pairs_worth(table, resamples=options.resamples, seed=options.seed)
     own = {name: getattr(options, name) for name in ("raters", "dimensions", "whole", "floor", "seed")}
     certain = not options.none_certain
-    found = draw_review(table, ratings=options.count, by=by, worth=worth, certain=certain, **own)
+    found = draw_review(table, ratings=options.count, by=options.by, worth=worth, certain=certain, **own)
     if options.out is not None:
         write_frame(found.frame(), options.out)
     show(options, found)

@@ -285,7 +285,6 @@ def compare(
     *,
     clusters: Clusters = None,
     resamples: int = RESAMPLES,
-    method: IntervalMethod = "bca_t",
     confidence: float = 0.95,
     seed: int = 0,
 ) -> Comparison:
@@ -305,14 +304,13 @@ def compare(
         clusters=clusters,
         resamples=resamples,
         seed=seed,
-        jackknife=method in ("bca", "bca_t"),
     )
     gaps = made.resampled[first] - made.resampled[second]
     enough = np.count_nonzero(np.isfinite(gaps)) >= max(1.0, (1.0 - UNDEFINED_ALLOWED) * gaps.size)
     return Comparison(
-        first=made.estimate(first, method=method, confidence=confidence),
-        second=made.estimate(second, method=method, confidence=confidence),
-        difference=made.difference(first, second, method=method, confidence=confidence),
+        first=made.estimate(first, confidence=confidence),
+        second=made.estimate(second, confidence=confidence),
+        difference=made.difference(first, second, confidence=confidence),
         p_value=_two_sided(gaps, made.units) if enough else None,
     )
 

@@ -70,14 +70,8 @@ def wilson_ends(share: float, n: float, confidence: float) -> tuple[float, float
     return (0.0 if share == 0 else max(0.0, centre - half)), (1.0 if share == 1 else min(1.0, centre + half))
 
 
-def binomial_test(
-    successes: int,
-    n: int,
-    probability: float = 0.5,
-    *,
-    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
-) -> float:
-    """Exact p-value of a binomial count; two-sided sums every outcome no likelier than the observed one.
+def binomial_test(successes: int, n: int) -> float:
+    """Exact two-sided p-value of "half of them": it sums every outcome no likelier than the observed one.
 
     >>> binomial_test(1, 9)
     0.0390625
@@ -85,7 +79,7 @@ def binomial_test(
     from scipy.stats import binomtest
 
     _check_counts(successes, n)
-    return float(binomtest(successes, n, probability, alternative=alternative).pvalue)
+    return float(binomtest(successes, n).pvalue)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +113,13 @@ def mcnemar(only_first: int, only_second: int) -> McNemar:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class FisherTest:
-    """Fisher's exact test of a 2 x 2 table, with the conditional odds ratio."""
+def fisher_test(
+    table: tuple[tuple[int, int], tuple[int, int]], *, confidence: float = 0.95
+) -> tuple[float, Estimate]:
+    """Fisher's exact test of a 2 x 2 table: two-sided p-value and conditional maximum-likelihood odds ratio with
+    its exact interval.
 
-    p_value: float
-    odds_ratio: Estimate
-
-
-def fisher_test(table: tuple[tuple[int, int], tuple[int, int]], *, confidence: float = 0.95) -> FisherTest:
-    """Two-sided p-value and conditional maximum-likelihood odds ratio with its exact interval.
-
-    >>> round(fisher_test(((18, 9), (2, 11))).p_value, 6)
+    >>> round(fisher_test(((18, 9), (2, 11)))[0], 6)
     0.005736
     """
     from math import isfinite
@@ -143,13 +132,13 @@ def fisher_test(table: tuple[tuple[int, int], tuple[int, int]], *, confidence: f
     method = "conditional maximum likelihood, exact interval"
     p_value = float(fisher_exact(counts)[1])
     if not counts.sum(axis=0).all() or not counts.sum(axis=1).all():
-        return FisherTest(p_value, undefined("a row or a column of the table is empty", n, method))
+        return p_value, undefined("a row or a column of the table is empty", n, method)
     result = odds_ratio(counts, kind="conditional")
     value, span = float(result.statistic), result.confidence_interval(confidence)
     if not isfinite(value):
-        return FisherTest(p_value, undefined("the odds ratio is infinite: a cell is zero", n, method))
+        return p_value, undefined("the odds ratio is infinite: a cell is zero", n, method)
     high = float(span.high)
-    return FisherTest(p_value, Estimate(value, float(span.low), high if isfinite(high) else None, n, method))
+    return p_value, Estimate(value, float(span.low), high if isfinite(high) else None, n, method)
 
 
 def _check_counts(successes: int, n: int) -> None:

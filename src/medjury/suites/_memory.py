@@ -114,7 +114,7 @@ def _plain(text: str) -> list[str]:
 
 
 def _p(returned: int, items: int, control_returned: int, control: int) -> float:
-    return fisher_test(((returned, items - returned), (control_returned, control - control_returned))).p_value
+    return fisher_test(((returned, items - returned), (control_returned, control - control_returned)))[0]
 
 
 def _detectable(items: int, control_returned: int, control: int, level: float) -> int | None:

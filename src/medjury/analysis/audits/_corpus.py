@@ -60,7 +60,7 @@ class Corpus(Result[CorpusRow]):
     groups: tuple[str, ...]
     warnings: tuple[str, ...] = ()
 
-    def lines(self) -> list[dict[str, Printable]]:
+    def shown_rows(self) -> list[dict[str, Printable]]:
         """A line for each characteristic and level, a column for each group."""
         found: dict[tuple[str, str], dict[str, Printable]] = {}
         for row in self.rows:
@@ -70,9 +70,6 @@ class Corpus(Result[CorpusRow]):
             line["p"] = "" if row.p_value is None else p_value(row.p_value)
             line["test"] = row.test
         return list(found.values())
-
-    def shown_rows(self) -> list[dict[str, Printable]]:
-        return self.lines()
 
 
 def corpus(table: object, features: polars.DataFrame | None = None) -> Corpus:

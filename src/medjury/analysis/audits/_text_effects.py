@@ -175,17 +175,16 @@ def text_effects(
     table: object,
     features: polars.DataFrame | None = None,
     *,
-    columns: Sequence[str] | None = None,
     within_systems: bool = False,
     adjustment: Adjustment = "holm",
     **asked: Unpack[Asked],
 ) -> Audit:
     """Audit how scores move with features of the answer's text, per rater and dimension.
 
-    `features` is a table `item, system` and numeric columns, as `case_features` makes it; without it the
-    ratings themselves must hold the columns. `columns` picks the columns (default: those of `case_features`
-    that are there); they enter one regression, so each slope holds the others fixed. `within_systems` adds a
-    fixed effect of every system: does the judge prefer the longer answer of the same system?
+    `features` is a table `item, system` and numeric columns, as `case_features` makes it; without it the ratings
+    themselves must hold the columns. Those of `case_features` that are there enter one regression, so each slope
+    holds the others fixed. `within_systems` adds a fixed effect of every system: does the judge prefer the longer
+    answer of the same system?
 
     Findings, `group` naming the feature: `slope` (per unit; for `length` per doubling, whatever it counts);
     with `reference` raters `slope_given_reference` (the reference score held fixed) and
@@ -195,7 +194,7 @@ def text_effects(
     import polars as pl
 
     about = audited(table, **asked)
-    measured, chosen = _features(about.rows, features, columns)
+    measured, chosen = _features(about.rows, features)
     if features is not None:  # of cases, of which a mark of a criterion is one part
         units = about.rows.select("item", "system", case=case_column(about.rows)).unique()
         of_cases = measured.rename({"item": "case"})
@@ -239,17 +238,16 @@ def text_effects(
 
 
 def _features(
-    frame: polars.DataFrame, features: polars.DataFrame | None, columns: Sequence[str] | None
+    frame: polars.DataFrame, features: polars.DataFrame | None
 ) -> tuple[polars.DataFrame, list[str]]:
     import polars as pl
 
     source = frame if features is None else features
-    chosen = list(columns or [name for name in FEATURES if name in source.columns])
-    absent = [name for name in chosen if name not in source.columns]
-    if absent or not chosen:
+    chosen = [name for name in FEATURES if name in source.columns]
+    if not chosen:
         raise MedjuryError(
-            f"there is no column {', '.join(absent) or ' or '.join(FEATURES)} to audit. Give the cases, so "
-            "that lengths can be counted, or ratings with such a column."
+            f"there is no column {' or '.join(FEATURES)} to audit. Give the cases, so that lengths can be counted, "
+            "or ratings with such a column."
         )
     source = source.with_columns(_as_numbers(source[name]) for name in chosen)
     if "system" not in source.columns:

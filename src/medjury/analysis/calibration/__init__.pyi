@@ -10,11 +10,9 @@ from ._label_triage import LabelTriage as LabelTriage
 from ._label_triage import ScoreSpread as ScoreSpread
 from ._prediction_powered import powered_means as powered_means
 from ._quality import estimate as estimate
-from ._review_queue import By as By
 from ._review_queue import QueueRow as QueueRow
 from ._review_queue import ReviewQueue as ReviewQueue
 from ._review_queue import draw_review as draw_review
-from ._review_queue import sealed as sealed
 from ._routine_disagreement import routine_disagreement as routine_disagreement
 from ._saved import load_calibrations as load_calibrations
 from ._saved import save_calibrations as save_calibrations

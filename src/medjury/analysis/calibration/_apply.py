@@ -204,7 +204,6 @@ def apply_calibrations(
     *,
     raters: Names | None = None,
     dimensions: Names | None = None,
-    created_at: str | None = None,
     with_jury: bool = False,
 ) -> CalibratedRatings:
     """Calibrate a table with a saved file. A case that taught a calibration gets the map fitted without it.
@@ -217,7 +216,7 @@ def apply_calibrations(
     table = rating_table(table)
     asked = chosen_calibrations(saved, raters, dimensions)
     every, parts = _parts(table, asked, (), everything=True)
-    when = created_at or datetime.now(UTC).isoformat(timespec="seconds")
+    when = datetime.now(UTC).isoformat(timespec="seconds")
     made: list[Rating] = []
     rows = []
     makers: dict[str, RatingMaker] = {}

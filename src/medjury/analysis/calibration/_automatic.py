@@ -58,15 +58,13 @@ def automatic_decisions(
     confidence: float = 0.95,
     decide: Decide = "both",
     seed: int = 0,
-    resamples: int = 2000,
 ) -> AutomaticDecisions:
     """Decide "score ≥ threshold" automatically where it is safe, and refer the rest.
 
     Half of the labelled cases teach P(label ≥ threshold | score). On the other half, one random item per
     case, ever looser rules are tested in a fixed order, each by an exact binomial test of "more than
     `error` of its decisions are wrong" at 1 − `confidence`; the first that fails ends the search.
-    `decide="pass"` lets only good cases through and refers all others. Nothing is resampled: `resamples` is
-    taken, as by every analysis, and changes nothing.
+    `decide="pass"` lets only good cases through and refers all others.
     """
     given, wanted = on_scale(scores, scale, "the judge's"), on_scale(labels, scale, "the reference's")
     if not (0 < error < 0.5 and 0.5 < confidence < 1):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,9 +17,11 @@ from medjury.statistics import (
     Estimate,
     Floats,
     Read,
+    Row,
     Statistics,
     bootstrap,
     combined,
+    flat,
     new_figure,
     on_columns,
     replicates,
@@ -39,24 +41,39 @@ _STRETCHED = ("rmse", "kappa_quadratic")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One statistic of judge against reference, before and after, and after − before on the same resamples."""
+class CalibrationRow(Row):
+    """One statistic of a rater against the reference, before, after, and after − before on the same resamples.
 
+    `n` counts units with a label and both scores, `calibration` says how the maps were made."""
+
+    rater: str
+    dimension: str
+    reference: str
     statistic: str
     before: Estimate
     after: Estimate
     change: Estimate
+    n: int
+    n_cases: int
+    n_unscored: int
+    calibration: str
+
+    def as_dict(self) -> dict[str, Any]:
+        reason = self.before.reason or self.after.reason or None
+        return {**flat(self), "method": self.change.method, "reason": reason}
 
 
 def before_after(
     pairs: OutOfFold,
     *,
     grades: Sequence[float],
+    whose: tuple[str, str, str] = ("", "", ""),
     resamples: int = RESAMPLES,
     seed: int = 0,
     confidence: float = 0.95,
-) -> dict[str, Change]:
-    """The table of one judge on one dimension. Whole cases are resampled; the maps are held as fitted.
+) -> dict[str, CalibrationRow]:
+    """The table of one rater on one dimension against its reference (`whose` three names). Whole cases are
+    resampled; the maps are held as fitted.
 
     `offset` is signed (judge − reference); offsets are compared by `absolute_offset`. For kappa every score
     is rounded half up to the nearest of `grades`, the full scale. `spearman` is the mean over folds: a fold
@@ -100,7 +117,7 @@ def before_after(
         on_columns(kappa, (4, 6), "after "),
     )
     made = replicates(rows, statistics, clusters=pairs.cases[known], resamples=resamples, seed=seed)
-    table = {}
+    table, counts = {}, (pairs.n, pairs.n_cases, pairs.n_unscored)
     for name in CHANGE_STATISTICS:
         # A size has its mode at 0, where BCa breaks down.
         method: Literal["bca_t", "percentile"] = "percentile" if name == "absolute_offset" else "bca_t"
@@ -118,7 +135,9 @@ def before_after(
             folds = int(fold.max()) + 1
             after_estimate = _stretched(after_estimate, folds, least, most)
             change = _stretched(change, folds, -np.inf, np.inf)
-        table[name] = Change(name, before_estimate, after_estimate, change)
+        table[name] = CalibrationRow(
+            *whose, name, before_estimate, after_estimate, change, *counts, pairs.how
+        )
     size, signed = table["absolute_offset"], table["offset"]
     table["absolute_offset"] = replace(
         size,

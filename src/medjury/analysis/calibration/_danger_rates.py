@@ -49,17 +49,6 @@ class DangerRates:
     labels_by_verdict: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class LabelPlan:
-    """How to give out the next labels: `safe` and `dangerous` count answers by the jury's verdict; the half-widths
-    are those to expect of the estimate by verdict, so and with a random draw."""
-
-    safe: int
-    dangerous: int
-    half_width: float
-    half_width_random: float
-
-
 def danger_rates(labels: Floats, verdicts: Floats, *, cases: Cases, confidence: float = 0.95) -> DangerRates:
     """`labels` and `verdicts` are 1 for dangerous and 0 for safe; NaN is no label, or no score of the jury."""
     codes = np.unique(np.asarray(list(map(str, cases)), dtype=object), return_inverse=True)[1]
@@ -80,10 +69,11 @@ def danger_rates(labels: Floats, verdicts: Floats, *, cases: Cases, confidence: 
 
 def plan_labels(
     labels: Floats, verdicts: Floats, planned: int, *, confidence: float = 0.95
-) -> LabelPlan | None:
-    """The next `planned` labels by verdict for the least width, from the labels there are: m ∝ P(v) · √(π(1 − π))
-    with π = P(y = 1 | v), a success and a failure added (Neyman 1934, J R Stat Soc 97:558-625). None where all
-    verdicts are the same."""
+) -> tuple[int, int, float, float] | None:
+    """How many of the next `planned` labels to give to answers called safe and how many to those called dangerous
+    for the least width, and the half-widths to expect, so and with a random draw; from the labels there are: m ∝
+    P(v) · √(π(1 − π)) with π = P(y = 1 | v), a success and a failure added (Neyman 1934, J R Stat Soc 97:558-625).
+    None where all verdicts are the same."""
     called, known = np.where(np.isnan(verdicts), 1.0, verdicts), ~np.isnan(labels)
     shares, spreads, there = [], [], []
     for verdict in (0.0, 1.0):
@@ -103,7 +93,7 @@ def plan_labels(
         parts = zip(shares, spreads, counts, strict=True)
         return z * math.sqrt(sum((share * spread) ** 2 / max(count, 1) for share, spread, count in parts))
 
-    return LabelPlan(*given, half(given), half([planned * share for share in shares]))
+    return *given, half(given), half([planned * share for share in shares])
 
 
 def _by_verdict(labels: Floats, verdicts: Floats, codes: NDArray[np.int64], confidence: float) -> Estimate:

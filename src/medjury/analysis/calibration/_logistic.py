@@ -22,8 +22,6 @@ class Logistic:
 
     coefficients: Floats
     covariance: Floats
-    n: int
-    clusters: int
 
     def log_odds(self, table: Floats) -> Floats:
         return np.asarray(_with_intercept(table) @ self.coefficients)
@@ -76,7 +74,7 @@ def fit_logistic(
     scores = design * (y - share)[:, np.newaxis]
     sums = np.column_stack([np.bincount(codes, column, groups) for column in scores.T])
     covariance = inverse @ (sums.T @ sums) @ inverse * (groups / max(groups - 1, 1))
-    return Logistic(beta, covariance, len(y), groups)
+    return Logistic(beta, covariance)
 
 
 def _curvature(design: Floats, beta: Floats, penalty: Floats) -> tuple[Floats, Floats]:

@@ -278,10 +278,11 @@ class Asked:
             self.labels[here], self.scores[here], planned, confidence=self.confidence
         )  # fmt: skip
         if plan is not None:
+            others, called, half, random = plan
             found.append(
-                f"{whose}: of the next {planned} labels give {plan.dangerous} to answers that the jury calls "
-                f"dangerous and {plan.safe} to the others, drawn at random within each: half-width by_verdict "
-                f"about {plan.half_width:.3f} (random over all: {plan.half_width_random:.3f}). Only by_verdict "
+                f"{whose}: of the next {planned} labels give {called} to answers that the jury calls "
+                f"dangerous and {others} to the others, drawn at random within each: half-width by_verdict "
+                f"about {half:.3f} (random over all: {random:.3f}). Only by_verdict "
                 "holds for labels drawn so"
             )
         return found

@@ -182,22 +182,17 @@ def _codes(priority: Floats) -> Floats:
     return place.astype(float)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Stratum:
-    """One fold's items in their order; `last` marks the last item of each group of equal priority."""
-
-    order: NDArray[np.int64]
-    target: Floats
-    last: NDArray[np.int64]
-
-    def curve(self, weights: Floats) -> tuple[Floats, Floats, Floats]:
-        """Share reviewed and share caught after each group, both from 0, and the number to catch."""
-        here = weights[:, self.order]
-        reviewed = _from_zero(np.cumsum(here, axis=1)[:, self.last])
-        caught = _from_zero(np.cumsum(here * self.target, axis=1)[:, self.last])
-        errors = caught[:, -1]
-        share = caught / np.where(errors > 0, errors, 1.0)[:, np.newaxis]
-        return reviewed / np.maximum(reviewed[:, -1:], 1.0), share, errors
+def _followed(
+    weights: Floats, order: NDArray[np.int64], target: Floats, last: NDArray[np.int64]
+) -> tuple[Floats, Floats, Floats]:
+    """Of one fold's items in their order the share reviewed and the share caught after each group of equal
+    priority, both from 0, and the number to catch; `last` marks the last item of each group."""
+    here = weights[:, order]
+    reviewed = _from_zero(np.cumsum(here, axis=1)[:, last])
+    caught = _from_zero(np.cumsum(here * target, axis=1)[:, last])
+    errors = caught[:, -1]
+    share = caught / np.where(errors > 0, errors, 1.0)[:, np.newaxis]
+    return reviewed / np.maximum(reviewed[:, -1:], 1.0), share, errors
 
 
 def _curve(
@@ -208,12 +203,10 @@ def _curve(
         for number in range(strata):
             here = np.flatnonzero(rows[:, 0] == number)
             order = here[np.argsort(rows[here, 2], kind="stable")]
-            parts.append(
-                _Stratum(order, rows[order, 1], np.flatnonzero(np.diff(rows[order, 2], append=-1.0)))
-            )
+            parts.append((order, rows[order, 1], np.flatnonzero(np.diff(rows[order, 2], append=-1.0))))
 
         def read(weights: Floats) -> dict[str, Floats]:
-            curves = [part.curve(weights) for part in parts]
+            curves = [_followed(weights, *part) for part in parts]
             errors = np.stack([each for _, _, each in curves])
             share = errors / np.where(errors.sum(axis=0) > 0, errors.sum(axis=0), np.nan)
 

@@ -236,28 +236,23 @@ def review_order(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rule:
-    """Log-odds of a target from signals."""
-
-    log_odds: Callable[[Mapping[str, Floats]], Floats]
-    weights: Mapping[str, float]
+# Log-odds of a target from signals, and their weights; None where there is too little to learn weights from.
+Rule = tuple[Callable[[Mapping[str, Floats]], Floats], Mapping[str, float]] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lesson:
-    """What labelled items teach about others: their own signals as other cases make them, and the rule over these,
-    None where there is too little to learn weights from."""
+    """What labelled items teach about others: their own signals as other cases make them, and the rule over
+    these."""
 
-    training: Items
     inner: Mapping[str, Floats]
-    rule: _Rule | None
+    rule: Rule
 
     def priority(self, signals: Mapping[str, Floats], *, by_rank: bool = False) -> Floats:
         """Log-odds by the rule, or the mean of the signals' ranks among the training items."""
         if by_rank or self.rule is None:
             return mean_rank(signals, self.inner)
-        return self.rule.log_odds(signals)
+        return self.rule[0](signals)
 
 
 def lessons(several: Sequence[tuple[Items, Items]], folds: int) -> list[tuple[Signals, Lesson]]:
@@ -280,7 +275,7 @@ def lessons(several: Sequence[tuple[Items, Items]], folds: int) -> list[tuple[Si
         for each in range(folds):
             for name, values in next(made)[0].items():
                 inner[name][fold == each] = values
-        found.append((of_target, Lesson(training, inner, _rule(inner, training))))
+        found.append((of_target, Lesson(inner, _rule(inner, training))))
     return found
 
 
@@ -314,10 +309,10 @@ def _learn(
         how = f"mean of the signals' ranks: fewer than {_CASES} cases with a {what} to learn weights from"
         return by_rank, signals, how, None, sets, fold
     how = f"logistic rule over the signals, cross-fitted in {folds} folds by case"
-    return by_rule, signals, how, final.weights, sets, fold
+    return by_rule, signals, how, final[1], sets, fold
 
 
-def _rule(signals: Mapping[str, Floats], training: Items) -> _Rule | None:
+def _rule(signals: Mapping[str, Floats], training: Items) -> Rule:
     """Ridge logistic regression of the target on standardised signals; None where there is too little."""
     with_target = len(set(training.cases[training.target].tolist()))
     without = len(set(training.cases[~training.target].tolist()))
@@ -331,7 +326,7 @@ def _rule(signals: Mapping[str, Floats], training: Items) -> _Rule | None:
     def log_odds(given: Mapping[str, Floats]) -> Floats:
         return fitted.log_odds((np.column_stack([given[name] for name in SIGNALS]) - centre) / spread)
 
-    return _Rule(log_odds, dict(zip(SIGNALS, fitted.coefficients[1:].tolist(), strict=True)))
+    return log_odds, dict(zip(SIGNALS, fitted.coefficients[1:].tolist(), strict=True))
 
 
 def _half_way_above(grades: tuple[float, ...], threshold: float) -> float:

@@ -116,6 +116,13 @@ class QueueRow(Row):
     data: str = ""
     digest: str = ""
 
+    @classmethod
+    def sealed(cls, rows: Sequence[QueueRow]) -> tuple[QueueRow, ...]:
+        """The rows, each with the hash of all of them: whoever changes one changes it."""
+        words = [[getattr(row, name) for name in cls.__slots__ if name != "digest"] for row in rows]
+        digest = hashlib.sha256(json.dumps(words).encode()).hexdigest()
+        return tuple(replace(row, digest=digest) for row in rows)
+
 
 @dataclass(frozen=True, eq=False)
 class ReviewQueue(Result[QueueRow]):
@@ -211,15 +218,8 @@ def draw_review(
     beside = (units.reasons == REST) & sure[groups]
     units = replace(units, reasons=np.where(beside, BESIDE, units.reasons))
     data = ready.run.manifest.data_hash if ready.run.manifest is not None else ""
-    rows = sealed(_rows(units, groups, probabilities, chosen, places, seeded, rule, data))
+    rows = QueueRow.sealed(_rows(units, groups, probabilities, chosen, places, seeded, rule, data))
     return ReviewQueue(rows, ready.warnings, settings)
-
-
-def sealed(rows: Sequence[QueueRow]) -> tuple[QueueRow, ...]:
-    """The rows, each with the hash of all of them: whoever changes one changes it."""
-    words = [[getattr(row, name) for name in QueueRow.__slots__ if name != "digest"] for row in rows]
-    digest = hashlib.sha256(json.dumps(words).encode()).hexdigest()
-    return tuple(replace(row, digest=digest) for row in rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -34,7 +34,7 @@ from medjury.statistics import (
 )
 from medjury.tables import Names, RatingTable, rating_table
 
-_CASES = 10
+_CASES, _BANDS = 10, 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,6 @@ def routine_disagreement(
     resamples: int | None = None,
     seed: int | None = None,
     high_is_dangerous: bool | None = None,
-    bands: int = 5,
 ) -> RoutineDisagreement:
     """The panel's disagreement with the routine diagnosis by mean safety, from a rating table.
 
@@ -117,7 +116,6 @@ def routine_disagreement(
         disagrees,
         cases=part.grid.items.tolist(),
         at=np.linspace(*part.scale, 41).tolist(),
-        bands=bands,
         confidence=confidence,
         warnings=table.warnings,
     )
@@ -148,7 +146,6 @@ def disagreement_curve(
     *,
     cases: Sequence[object],
     at: Sequence[float],
-    bands: int = 5,
     confidence: float = 0.95,
     warnings: tuple[str, ...] = (),
 ) -> RoutineDisagreement:
@@ -197,7 +194,7 @@ def disagreement_curve(
         Estimate(slope, slope - reach * error, slope + reach * error, len(score), method),
         float(2 * special.stdtr(freedom, -abs(slope) / error)) if error > 0 else 0.0,
         curve,
-        _bands(score, outcome, bands, confidence),
+        _bands(score, outcome, confidence),
         len(score),
         int(outcome.sum()),
         unknown,
@@ -238,10 +235,10 @@ def _by_case(
 
 
 def _bands(
-    score: Floats, outcome: np.ndarray, bands: int, confidence: float
+    score: Floats, outcome: np.ndarray, confidence: float
 ) -> tuple[tuple[float, float, Estimate], ...]:
     """Bands of about equal numbers of cases; equal scores share a band."""
-    edges = np.unique(np.quantile(score, np.linspace(0, 1, bands + 1)[1:-1]))
+    edges = np.unique(np.quantile(score, np.linspace(0, 1, _BANDS + 1)[1:-1]))
     place = np.searchsorted(edges, score, side="right")
     found = []
     for number in np.unique(place):

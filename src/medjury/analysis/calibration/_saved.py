@@ -131,9 +131,7 @@ class CalibrationFile(Result[FittedRow]):
         return "\n".join([*(f"! {each}" for each in self.refused), super().text(), wrote, hint])
 
 
-def save_calibrations(
-    study: CalibrationStudy, path: str | Path, *, created_at: str | None = None
-) -> CalibrationFile:
+def save_calibrations(study: CalibrationStudy, path: str | Path) -> CalibrationFile:
     """Write every calibration of a study to one JSON file."""
     cases: dict[str, dict[str, int]] = {}
     entries, rows = [], []
@@ -144,7 +142,7 @@ def save_calibrations(
         entries.append(_entry(each, study, digest))
         pairs, what = each.pairs, (each.rater, each.dimension, each.part.instrument, each.fitted.method)
         rows.append(FittedRow(*what, pairs.n, pairs.n_cases, pairs.n_unscored, each.fitted.n_outside))
-    save_document(path, FORMAT, FORMAT_VERSION, {"calibrations": entries, "case_folds": cases}, created_at)
+    save_document(path, FORMAT, FORMAT_VERSION, {"calibrations": entries, "case_folds": cases})
     return CalibrationFile(str(path), tuple(rows), study.refused, study.warnings)
 
 

@@ -125,7 +125,7 @@ _NUMBERS = ("threshold", "catch", "confidence")
 _LISTED = ("jury", "spread", "labels")
 
 
-def save_triage(stored: StoredTriage, path: str | Path, *, created_at: str | None = None) -> None:
+def save_triage(stored: StoredTriage, path: str | Path) -> None:
     """Write the rule as one JSON file. It holds scores and labels by a hash of the case's name, and no text."""
     taught = stored.taught
     content = {
@@ -148,7 +148,7 @@ def save_triage(stored: StoredTriage, path: str | Path, *, created_at: str | Non
             "target": taught.target.tolist(),
         },
     }
-    save_document(path, FORMAT, FORMAT_VERSION, content, created_at)
+    save_document(path, FORMAT, FORMAT_VERSION, content)
 
 
 def load_triage(path: str | Path) -> StoredTriage:

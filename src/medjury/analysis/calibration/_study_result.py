@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from medjury.analysis.calibration._before_after import (
+    CalibrationRow,
     Reliability,
     before_after,
     calibration_curve,
@@ -157,29 +158,6 @@ def _plain(estimate: Estimate) -> str:
     return "–" if estimate.value is None else shown(estimate.value, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class CalibrationRow(Row):
-    """One statistic of a rater against the reference, before, after, and after − before on the same resamples.
-
-    `n` counts units with a label and both scores, `calibration` says how the maps were made."""
-
-    rater: str
-    dimension: str
-    reference: str
-    statistic: str
-    before: Estimate
-    after: Estimate
-    change: Estimate
-    n: int
-    n_cases: int
-    n_unscored: int
-    calibration: str
-
-    def as_dict(self) -> dict[str, Any]:
-        reason = self.before.reason or self.after.reason or None
-        return {**flat(self), "method": self.change.method, "reason": reason}
-
-
 @dataclass(frozen=True, eq=False)
 class CalibrationStudy(Result[CalibrationRow]):
     """Everything that was calibrated, what follows from it, what was refused, and `rows`: before and after.
@@ -311,16 +289,12 @@ class CalibrationStudy(Result[CalibrationRow]):
         return [{name: getattr(row, name) for name in names} for row in self.rows]
 
     def _rows(self, each: RaterCalibration | ComparedScores) -> list[CalibrationRow]:
-        pairs = each.pairs
-        changes = before_after(
-            pairs, grades=each.grades, resamples=self.resamples, seed=self.seed, confidence=self.confidence
+        whose = (each.rater, each.dimension, ",".join(self.reference))
+        effort = {"resamples": self.resamples, "seed": self.seed}
+        found = before_after(
+            each.pairs, grades=each.grades, whose=whose, confidence=self.confidence, **effort
         )
-        who = (each.rater, each.dimension, ",".join(self.reference))
-        counts = (pairs.n, pairs.n_cases, pairs.n_unscored)
-        return [
-            CalibrationRow(*who, one.statistic, one.before, one.after, one.change, *counts, pairs.how)
-            for one in changes.values()
-        ]
+        return [*found.values()]
 
     def _curves(self, each: RaterCalibration) -> dict[str, Any]:
         sides = zip(("before", "after"), self.reliability(each.rater, each.dimension), strict=True)

@@ -341,7 +341,8 @@ def triage(
             threshold=decide_at,
             error=error,
             decide=decide,
-            **effort,
+            seed=effort["seed"],
+            confidence=confidence,
         )
     labels = label_triage(part, jury, table.run.labels, catch=catch, **effort)
     rule = next((each for each in table.juries if each.name == jury), table.jury_rule)

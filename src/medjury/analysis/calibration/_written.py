@@ -55,11 +55,9 @@ def write_frame(frame: polars.DataFrame, path: str | Path, *endings: str, what: 
     return frame.height
 
 
-def save_document(
-    path: str | Path, kind: str, version: int, content: Mapping[str, Any], created_at: str | None
-) -> None:
+def save_document(path: str | Path, kind: str, version: int, content: Mapping[str, Any]) -> None:
     """Numbers that were learnt, as one JSON file that says what it is and what wrote it."""
-    when = created_at or datetime.now(UTC).isoformat(timespec="seconds")
+    when = datetime.now(UTC).isoformat(timespec="seconds")
     head = {"format": kind, "format_version": version, "medjury": __version__, "created_at": when}
     _write(path, lambda: write_whole(path, as_json({**head, **content}) + "\n"))
 

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from medjury.analysis.calibration import QueueRow, ReviewQueue, sealed, write_frame
+from medjury.analysis.calibration import QueueRow, ReviewQueue, write_frame
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder
 from medjury.in_use.passports import Judged, judge_with_passport, read_passport
@@ -162,7 +162,7 @@ def write_queue(
         for case in ordered
     ]
     file = folder / QUEUE
-    write_frame(ReviewQueue(sealed(rows), (), {"rule": rule}).frame(), file)
+    write_frame(ReviewQueue(QueueRow.sealed(rows), (), {"rule": rule}).frame(), file)
     return file
 
 

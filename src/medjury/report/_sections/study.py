@@ -23,7 +23,7 @@ def corpus_table(material: Material) -> Html:
     except MedjuryError:
         return Html("")
     groups = found.groups
-    lines = found.lines()
+    lines = found.shown_rows()
     if len(lines) < 2 and len(groups) < 2:
         return Html("")  # the number of answers alone is stated above
     tested = any(line["p"] for line in lines)

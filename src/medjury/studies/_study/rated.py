@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from medjury.analysis.calibration import QueueRow, sealed
+from medjury.analysis.calibration import QueueRow
 from medjury.foundation.documents import Document, nearest, read_document, validate
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Unscored, read_grade
@@ -39,7 +39,7 @@ def read_queue(path: str | Path) -> tuple[QueueRow, ...]:
         raise MedjuryError(f"{file} is not a queue of a review; {_MADE}") from None
     if not rows:
         raise MedjuryError(f"{file} has no answer; {_MADE}")
-    if tuple(rows) != sealed(rows):
+    if tuple(rows) != QueueRow.sealed(rows):
         raise MedjuryError(
             f"{file} was changed after it was drawn; take the file as it was written, or draw again "
             "(`medjury plan review`) before anyone rates"
