@@ -13,13 +13,18 @@ from tests.ranking.tournaments import COLUMNS, drawn
 from medjury.analysis.ranking import pairs_worth, rank_pairs
 from medjury.analysis.ranking._bradley_terry import Comparisons, fit_strengths
 from medjury.analysis.ranking._rank_pairs import PairRanking
-from medjury.analysis.ranking._tournament import verdicts
+from medjury.analysis.ranking._tournament import Tournament, tournament, verdicts
 from medjury.foundation.errors import MedjuryError
 from medjury.tables import rating_table
 
 
+def everybody_s(table: pl.DataFrame) -> Tournament:
+    rows, systems = verdicts(rating_table(table))
+    return tournament(rows, systems, rows["rater"].to_list())
+
+
 def fitted(table: pl.DataFrame) -> tuple[np.ndarray, float, float]:
-    found = verdicts(rating_table(table)).tournament
+    found = everybody_s(table)
     made = fit_strengths(found.compared, found.counts[np.newaxis])
     return made.strengths[0], float(made.tie[0]), float(made.order[0])
 
@@ -234,7 +239,7 @@ def test_intervals_hold_in_drawn_tournaments() -> None:
     truth = np.array([-0.6, 0.0, 0.6])
     held = []
     for seed in range(15):
-        found = verdicts(rating_table(drawn(truth, cases=14, order=0.5, seed=seed))).tournament
+        found = everybody_s(drawn(truth, cases=14, order=0.5, seed=seed))
         drawn_ = found.replicates(200, seed)
         for at, name in enumerate(found.compared.systems):
             made = drawn_.estimate(f"strength\0{name}")

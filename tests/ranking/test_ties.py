@@ -82,11 +82,11 @@ def test_the_same_holds_for_ratings(by: str) -> None:
 def test_few_benchmarks_cannot_show_what_they_do_not_hold() -> None:
     """A beats B on all of three benchmarks: by wins alone that happens to equal systems one time in four."""
     values, drawn = np.array([1.0, 0.0]), np.tile([1.0, 0.0], (500, 1))
-    assert separate(values, drawn, freedom=2, kind="wins").p_adjusted[0, 1] == pytest.approx(0.25)
-    assert separate(values, drawn, freedom=9, kind="wins").separated[0, 1]
+    assert separate(values, drawn, freedom=2, kind="wins")[0][0, 1] == pytest.approx(0.25)
+    assert separate(values, drawn, freedom=9, kind="wins")[1][0, 1]
 
 
 def test_identical_systems_are_never_separated() -> None:
     values, drawn = np.array([0.5, 0.5]), np.full((500, 2), 0.5)
     for kind in ("scores", "wins", "steps"):
-        assert separate(values, drawn, freedom=50, kind=kind).p_adjusted[0, 1] == 1.0  # type: ignore[arg-type]
+        assert separate(values, drawn, freedom=50, kind=kind)[0][0, 1] == 1.0  # type: ignore[arg-type]

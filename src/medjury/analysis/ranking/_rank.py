@@ -57,16 +57,16 @@ def reference_ranks(
     errors = means.errors.reshape(len(means.errors), len(systems), -1).mean(axis=2)
     freedom = means.labelled_cases - 1
     draws = np.random.default_rng(seed).normal(size=(max(resamples, 200), len(errors))) @ errors
-    apart = separate(values, values + draws, freedom=freedom, confidence=confidence)
+    _, apart = separate(values, values + draws, freedom=freedom, confidence=confidence)
     averages = means.averages(len(dimensions), confidence)
     rows = tuple(
         ReferenceStanding(systems[place], rank, low, high, averages[place], letters, averages[place].n)
-        for place, rank, low, high, letters in in_order(values, systems, apart.separated, same=SAME)
+        for place, rank, low, high, letters in in_order(values, systems, apart, same=SAME)
     )
     whose = ", ".join(ranked.reference)
     counted = sum(each.n for each in averages)
     title = f"as {whose} would rank them: estimated from {counted:,} labels and the scores of " \
-            f"{', '.join(ranked.raters)} ({ranked.scale.words})"  # fmt: skip
+            f"{', '.join(ranked.raters)} ({ranked.scale})"  # fmt: skip
     return Part(title, rows, tuple(dict.fromkeys(means.warnings)))  # once, not for every mean
 
 
@@ -78,7 +78,7 @@ def _answers(ranked: Ranked) -> tuple[list[float], list[float], list[str], list[
     groups: list[str] = []
     cases: list[str] = []
     for name, grid in ranked.grids.items():
-        slope, shift = ranked.scale.lines[name]
+        slope, shift = ranked.lines[name]
         label = ranked.table.reference_scores(grid, ranked.reference) * slope + shift
         score = grid.scores[ranked.raters[0]] * slope + shift
         known = ~(np.isnan(label) & np.isnan(score)) | (grid.states[ranked.raters[0]] == UNSCORED)

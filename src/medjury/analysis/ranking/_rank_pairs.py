@@ -22,9 +22,9 @@ from medjury.analysis.ranking._ranking import Part, RankingAgreement, RankingRow
 from medjury.analysis.ranking._ties import in_order, separate
 from medjury.analysis.ranking._tournament import (
     Tournament,
-    Verdicts,
     circular_triples,
     groups_that_met,
+    tournament,
     verdicts,
     won_tied_lost,
 )
@@ -44,6 +44,7 @@ from medjury.statistics import (
 from medjury.tables import Names, RatingTable, rating_table
 
 if TYPE_CHECKING:
+    import polars
     from matplotlib.figure import Figure
 
 _METHOD = "Bradley-Terry with ties and the effect of the place"
@@ -179,21 +180,21 @@ def rank_pairs(
     table = rating_table(table).with_weights
     if not table.pairs:
         raise MedjuryError("these ratings are of single answers, not of pairs; `rank` ranks by them")
-    how = _How(table, verdicts(table), confidence, table.resamples(resamples), table.seed(seed))
+    how = _How(table, *verdicts(table), confidence, table.resamples(resamples), table.seed(seed))
     roles = table.roles(raters, reference, need_reference=False, themselves=True)
     own = tuple(roles.raters or roles.reference)
     juries = tuple(name for name in own if table.raters.get(name) == "jury")
     # A jury that is formed here has no verdict of its own on an order: its members vote.
     voting = tuple(name for name in own if name in table.raters) or tuple(roles.jurors)
     ranking = juries if juries and raters is None else voting
-    made, tournament = how.standings(ranking)
-    words = f"by the preferences of {', '.join(ranking)} on {counted(tournament.items, 'case')}"
+    made, met = how.standings(ranking)
+    words = f"by the preferences of {', '.join(ranking)} on {counted(met.items, 'case')}"
     listed = dict.fromkeys((*ranking, *table.judges, *roles.reference, *table.clinicians))
     everyone = [row for name in listed if (row := how.rater(name)) is not None]
     yardstick = tuple(name for name in roles.reference if name not in ranking)
     theirs = agreement = None
-    notes = [*tournament.warnings, *_reversed(table)]
-    if yardstick and not how.verdicts.of(*yardstick).rows.height:
+    notes = [*met.warnings, *_reversed(table)]
+    if yardstick and not len(how.of(yardstick).cell):
         notes.append(f"no order to compare with: {', '.join(yardstick)} gave no verdict on any pair")
     elif yardstick:
         rows, other = how.standings(yardstick)
@@ -221,8 +222,7 @@ def pairs_worth(table: object, *, resamples: int | None = None, seed: int | None
     table = rating_table(table)
     if not table.pairs:
         raise MedjuryError("these ratings are of single answers, not of pairs; use another way to draw")
-    given = verdicts(table)
-    found = given.of(*(table.judges or table.of_kind(""))).tournament
+    found = tournament(*verdicts(table), table.judges or table.of_kind(""))
     if not len(found.cell):
         raise MedjuryError("no judge gave a verdict on any pair.")
     compared = found.compared
@@ -246,13 +246,17 @@ class _How:
     """The table and how its intervals are made."""
 
     table: RatingTable
-    verdicts: Verdicts
+    verdicts: polars.DataFrame
+    systems: Sequence[str]
     confidence: float
     resamples: int
     seed: int
 
+    def of(self, raters: Sequence[str]) -> Tournament:
+        return tournament(self.verdicts, self.systems, raters)
+
     def standings(self, raters: Sequence[str]) -> tuple[tuple[PairStanding, ...], Tournament]:
-        found = self.verdicts.of(*raters).tournament
+        found = self.of(raters)
         if not len(found.cell):
             raise MedjuryError(f"{', '.join(raters) or 'nobody'} gave no verdict on any pair.")
         systems, counts = found.compared.systems, found.counts
@@ -272,7 +276,7 @@ class _How:
             values = np.zeros(len(systems))
         draws = np.column_stack([drawn.resampled[f"share\0{name}"] for name in systems])
         whole = np.asarray(np.isfinite(draws).all(axis=1))
-        apart = separate(values, draws[whole], freedom=drawn.units - 1, confidence=self.confidence).separated
+        _, apart = separate(values, draws[whole], freedom=drawn.units - 1, confidence=self.confidence)
         # What is left no longer stands for the data, and has no interval either.
         lost = int((~whole).sum())
         sparse = lost > UNDEFINED_ALLOWED * len(whole) and not unknown
@@ -313,15 +317,12 @@ class _How:
         rows = self.table.rows.filter(pl.col("rater") == name, pl.col("dimension") == PREFERENCE)
         if not rows.height:
             return None
-        own = self.verdicts.of(name)
-        found = own.tournament
-        triples, circular = circular_triples(own.rows)
-        same = (
-            own.rows.filter(pl.col(SAME_TEXT) == "yes") if SAME_TEXT in own.rows.columns else own.rows.clear()
-        )
+        own, found = self.verdicts.filter(pl.col("rater") == name), self.of([name])
+        triples, circular = circular_triples(own)
+        same = own.filter(pl.col(SAME_TEXT) == "yes") if SAME_TEXT in own.columns else own.clear()
         return PairRater(
             name,
-            own.rows.height,
+            own.height,
             int((rows["status"] == "unscored").sum()),
             int((found.outcome == TIE).sum()),
             self._first_place(found),

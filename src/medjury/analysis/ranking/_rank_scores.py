@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from medjury.analysis.ranking._ranking import (
     Standing,
 )
 from medjury.analysis.ranking._scores import Block, SystemScores, cases_of_systems
-from medjury.analysis.ranking._ties import Kind, Separation, in_order, separate
+from medjury.analysis.ranking._ties import Kind, in_order, separate
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import FEWEST_CLUSTERS, Estimate, Floats
 from medjury.tables import read_plain_table
@@ -215,10 +216,24 @@ def rank_scores(
     values = drawn.observed(by)
     kind: Kind = "scores" if by == MACRO else "steps" if scores.blocks else "wins"
     freedom = drawn.freedom if scores.paired else cases_of_systems(scores) - 1.0
-    apart = separate(values, drawn.resampled(by), freedom=freedom, kind=kind, confidence=confidence)
-    ranks = in_order(values, scores.systems, apart.separated, same=SAME)
+    p, apart = separate(values, drawn.resampled(by), freedom=freedom, kind=kind, confidence=confidence)
+    ranks = in_order(values, scores.systems, apart, same=SAME)
     standings = _standings(scores, drawn, ranks, ties, confidence)
-    pairs = _pairs(scores, drawn, apart, [place for place, *_ in ranks], by, confidence)
+
+    def difference(one: int, other: int) -> Estimate:
+        names = (value_name(by, scores.systems[place]) for place in (one, other))
+        return _as_shown(drawn.replicates.difference(*names, confidence=confidence), by, scores)
+
+    pairs = tuple(
+        PairDifference(
+            scores.systems[one],
+            scores.systems[other],
+            difference(one, other),
+            float(p[one, other]),
+            bool(apart[one, other]),
+        )
+        for one, other in combinations([place for place, *_ in ranks], 2)
+    )
     detectable, reason = _detectable(scores, alpha, power)
     warnings = [*scores.warnings, *_cautions(scores, drawn.freedom, times, by), *reason]
     in_words = f" ({scores.scale})" if scores.scale else ""
@@ -272,31 +287,6 @@ def _standings(
             n_unscored=scores.unscored[place],
         )
         for place, rank, low, high, letters in ranks
-    )
-
-
-def _pairs(
-    scores: SystemScores,
-    drawn: Drawn,
-    apart: Separation,
-    order: Sequence[int],
-    by: Measure,
-    confidence: float,
-) -> tuple[PairDifference, ...]:
-    def difference(one: int, other: int) -> Estimate:
-        names = (value_name(by, scores.systems[place]) for place in (one, other))
-        return _as_shown(drawn.replicates.difference(*names, confidence=confidence), by, scores)
-
-    return tuple(
-        PairDifference(
-            scores.systems[one],
-            scores.systems[other],
-            difference(one, other),
-            float(apart.p_adjusted[one, other]),
-            bool(apart.separated[one, other]),
-        )
-        for number, one in enumerate(order)
-        for other in order[number + 1 :]
     )
 
 

@@ -117,18 +117,13 @@ AS_GIVEN = "scores as they are given"
 SHARES = "shares of each dimension's scale, 1 is best"
 
 
-@dataclass(frozen=True, slots=True)
-class CommonScale:
-    """`words` says what a mean score is in; `lines` holds, by dimension, what a score is multiplied by and what is
-    then added, so that higher is better everywhere."""
-
-    words: str
-    lines: Mapping[str, tuple[float, float]]
-
-
-def common_scale(dimensions: Sequence[Measured], lower_is_better: Sequence[str] = ()) -> CommonScale:
-    """The scale on which these dimensions can be averaged. Scores without any scale are taken as they are, for
-    nobody can say that they differ; beside others that have one, or turned around, they are refused."""
+def common_scale(
+    dimensions: Sequence[Measured], lower_is_better: Sequence[str] = ()
+) -> tuple[str, dict[str, tuple[float, float]]]:
+    """The scale on which these dimensions can be averaged: what a mean score is in and, by dimension, what a score
+    is multiplied by and what is then added, so that higher is better everywhere. Scores without any scale are taken
+    as they are, for nobody can say that they differ; beside others that have one, or turned around, they are
+    refused."""
     unknown = [name for name in lower_is_better if name not in [each.name for each in dimensions]]
     if unknown:
         raise MedjuryError(f"there is no dimension {unknown[0]!r} to turn around.")
@@ -148,12 +143,12 @@ def common_scale(dimensions: Sequence[Measured], lower_is_better: Sequence[str] 
     if len(spans) < 2:
         words = "grades {:g} to {:g}".format(*spans.pop()) if spans else AS_GIVEN
         lines = {each.name: (1.0, 0.0) for each in dimensions}
-        return CommonScale(words, lines | {name: (-1.0, float(sum(ends[name]))) for name in turned})
+        return words, lines | {name: (-1.0, float(sum(ends[name]))) for name in turned}
     lines = {}
     for name, (low_end, high_end) in ends.items():
         slope = 1.0 / (high_end - low_end)
         lines[name] = (-slope, high_end * slope) if name in turned else (slope, -low_end * slope)
-    return CommonScale(SHARES, lines)
+    return SHARES, lines
 
 
 # From the grids of a rating table to the scores that a ranking rests on.
@@ -163,7 +158,7 @@ def ranked_answers(
     grids: Iterable[Grid],
     raters: Sequence[str],
     rows: polars.DataFrame,
-    scale: CommonScale,
+    lines: Mapping[str, tuple[float, float]],
     composites: Sequence[Composite] = (),
 ) -> polars.DataFrame:
     """The raters' scores of every system's answers, on one scale, with the benchmark of each answer.
@@ -176,7 +171,7 @@ def ranked_answers(
     answers = answers_of(grids, raters).filter(pl.col("system") != "")
     if answers.is_empty():
         raise MedjuryError("no rating has a score, so there is nothing to rank.")
-    slopes, shifts = ({name: line[part] for name, line in scale.lines.items()} for part in (0, 1))
+    slopes, shifts = ({name: line[part] for name, line in lines.items()} for part in (0, 1))
     turned = pl.col("score") * pl.col("dimension").replace_strict(slopes, return_dtype=pl.Float64)
     turned += pl.col("dimension").replace_strict(shifts, return_dtype=pl.Float64)
     answers = _with_benchmarks(answers.with_columns(turned.alias("score")), rows)
@@ -257,14 +252,16 @@ def _with_benchmarks(answers: polars.DataFrame, rows: polars.DataFrame) -> polar
 @dataclass(frozen=True, eq=False)
 class Ranked:
     """The `raters` rank: the jury, or those there are without one; the `judges` are behind it. The `reference`
-    gives an order to compare with."""
+    gives an order to compare with. `scale` says what a mean score is in, `lines` how scores get there (see
+    `common_scale`)."""
 
     table: RatingTable
     raters: tuple[str, ...]
     judges: tuple[str, ...]
     reference: tuple[str, ...]
     grids: Mapping[str, Grid]
-    scale: CommonScale
+    scale: str
+    lines: Mapping[str, tuple[float, float]]
     composites: tuple[Composite, ...]
     missing: Missing
 
@@ -275,7 +272,7 @@ class Ranked:
         if tuple(raters) not in self._read:
             made = rating_scores(self._answers, raters, missing=self.missing)
             unit = "patients" if self.table.by_patient else "cases"
-            self._read[tuple(raters)] = replace(made, resampled=unit, scale=self.scale.words)
+            self._read[tuple(raters)] = replace(made, resampled=unit, scale=self.scale)
         return self._read[tuple(raters)]
 
     def on_labelled(self, raters: Sequence[str]) -> SystemScores:
@@ -289,7 +286,7 @@ class Ranked:
     @cached_property
     def _answers(self) -> polars.DataFrame:
         everybody = list(dict.fromkeys((*self.raters, *self.judges, *self.reference)))
-        return ranked_answers(self.grids.values(), everybody, self.table.rows, self.scale, self.composites)
+        return ranked_answers(self.grids.values(), everybody, self.table.rows, self.lines, self.composites)
 
     @property
     def calibrated_by(self) -> list[str]:
@@ -318,9 +315,9 @@ class Ranked:
                 lost = np.isnan(scores) & (states == SCORED)
                 states = np.where(lost, UNSCORED, states).astype(np.uint8)
                 grids[name] = grid.with_rater(rater, scores, states)
-        given = self.scale.words
-        words = "scores calibrated to the reference" if given == AS_GIVEN else f"{given}, calibrated"
-        return replace(self, grids=grids, scale=replace(self.scale, words=words))
+        calibrated = f"{self.scale}, calibrated"
+        words = "scores calibrated to the reference" if self.scale == AS_GIVEN else calibrated
+        return replace(self, grids=grids, scale=words)
 
 
 def ranked_by(
@@ -356,7 +353,7 @@ def ranked_by(
         tuple(name for name in judges if (name,) != whose),
         tuple(name for name in roles.reference if name not in whose),
         grids,
-        common_scale(chosen, lower_is_better),
+        *common_scale(chosen, lower_is_better),
         made,
         missing,
     )

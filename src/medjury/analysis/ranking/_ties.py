@@ -12,7 +12,6 @@ not (Mogstad, Romano, Shaikh & Wilhelm (2024) Rev Econ Stud 91:476-518).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -26,14 +25,6 @@ Kind = Literal["scores", "wins", "steps"]
 FEW_UNITS = 20
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Separation:
-    """Systems by systems: `p_adjusted` of "no difference" over all pairs, and who is separated from whom."""
-
-    p_adjusted: Floats
-    separated: NDArray[np.bool_]
-
-
 def separate(
     values: Floats,
     resampled: Floats,
@@ -41,8 +32,9 @@ def separate(
     freedom: int | Floats,
     kind: Kind = "scores",
     confidence: float = 0.95,
-) -> Separation:
-    """All pairwise differences of `values` (systems) against their resamples `(resamples, systems)`.
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """All pairwise differences of `values` (systems) against their resamples `(resamples, systems)`: systems by
+    systems the p-value of "no difference" over all pairs, and who is separated from whom.
 
     `freedom` is the number of resampled units less one; where systems have units of their own, that of each
     system, and a pair has that of the smaller one (the conservative choice of Welch's two-sample t). `scores` and
@@ -69,7 +61,7 @@ def separate(
     p = np.where(np.abs(difference) > 1e-12, np.minimum(p, 1.0), 1.0)
     table = np.ones((len(values), len(values)))
     table[first, second] = table[second, first] = p
-    return Separation(table, table <= 1.0 - confidence)
+    return table, table <= 1.0 - confidence
 
 
 def _student(difference: Floats, drawn: Floats, freedom: Floats, sign_test: bool) -> Floats:

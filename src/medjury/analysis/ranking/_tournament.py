@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -75,42 +75,34 @@ class Tournament:
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Verdicts:
-    """Rows of verdicts: `item, rater, cluster, first, second, outcome, weight` (the systems in the order shown);
-    and the systems of all pairs in the table."""
+def tournament(rows: polars.DataFrame, systems: Sequence[str], raters: Sequence[str]) -> Tournament:
+    """The verdicts of these raters, among rows of `verdicts`."""
+    import polars as pl
 
-    rows: polars.DataFrame
-    systems: tuple[str, ...]
-
-    def of(self, *raters: str) -> Verdicts:
-        import polars as pl
-
-        return replace(self, rows=self.rows.filter(pl.col("rater").is_in(raters)))
-
-    @property
-    def tournament(self) -> Tournament:
-        place = {name: at for at, name in enumerate(self.systems)}
-        one = np.asarray([place[name] for name in self.rows["first"]], dtype=np.int64)
-        other = np.asarray([place[name] for name in self.rows["second"]], dtype=np.int64)
-        outcome = self.rows["outcome"].to_numpy().astype(np.int64)
-        codes, cell = np.unique(one * len(place) + other, return_inverse=True)
-        first, second = codes // len(place), codes % len(place)
-        with_order = has_order(self.systems, first, second)
-        compared = Comparisons(self.systems, first, second, bool((outcome == TIE).any()), with_order)
-        return Tournament(
-            compared,
-            cell.astype(np.int64),
-            outcome,
-            self.rows["weight"].to_numpy().astype(np.float64),
-            tuple(self.rows["cluster"].to_list()),
-            self.rows["item"].n_unique(),
-            () if with_order or not len(first) else (_ONE_ORDER,),
-        )
+    rows = rows.filter(pl.col("rater").is_in(raters))
+    place = {name: at for at, name in enumerate(systems)}
+    one, other = (
+        np.asarray([place[name] for name in rows[side]], dtype=np.int64) for side in ("first", "second")
+    )
+    outcome = rows["outcome"].to_numpy().astype(np.int64)
+    codes, cell = np.unique(one * len(place) + other, return_inverse=True)
+    first, second = codes // len(place), codes % len(place)
+    with_order = has_order(systems, first, second)
+    compared = Comparisons(tuple(systems), first, second, bool((outcome == TIE).any()), with_order)
+    return Tournament(
+        compared,
+        cell.astype(np.int64),
+        outcome,
+        rows["weight"].to_numpy().astype(np.float64),
+        tuple(rows["cluster"].to_list()),
+        rows["item"].n_unique(),
+        () if with_order or not len(first) else (_ONE_ORDER,),
+    )
 
 
-def verdicts(table: RatingTable) -> Verdicts:
-    """Every verdict on a pair that was given. One of several repeats in the same order counts its part."""
+def verdicts(table: RatingTable) -> tuple[polars.DataFrame, list[str]]:
+    """Every verdict on a pair that was given, `item, rater, cluster, first, second, outcome, weight` (the systems
+    in the order shown), and the systems of all pairs. One of several repeats in the same order counts its part."""
     import polars as pl
 
     rows = table.rows.filter(pl.col(SHOWN_FIRST).is_not_null(), pl.col("dimension") == PREFERENCE)
@@ -134,7 +126,7 @@ def verdicts(table: RatingTable) -> Verdicts:
         ),
         (1.0 / pl.col("probability").fill_null(1.0) / pl.len().over(unit)).alias("weight"),
     )
-    return Verdicts(made, tuple(sorted({system for pair in names.values() for system in pair})))
+    return made, sorted({system for pair in names.values() for system in pair})
 
 
 def won_tied_lost(found: Tournament) -> list[tuple[int, int, int]]:
