@@ -34,7 +34,7 @@ from medjury.judging import (
 from medjury.judging._claims.prompts import listing_system, verifying_schema, verifying_system
 from medjury.judging._draft_sources import select_sources
 from medjury.models import Gate, MemoryCache, Request, Scripted, make_model
-from medjury.studies import prompt_version
+from medjury.studies._study.setup import prompt_version
 
 MODEL = make_model("openai", url="http://127.0.0.1:1/v1", model="m", name="juror")
 SPEAKER = Speaker(MODEL)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 from medjury.cli._main import EXIT_INTERRUPTED, say
@@ -21,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.studies import Demonstration, stopped_after
+    from medjury.studies import Demonstration
 
     folder = Path(options.folder)
     demonstration = Demonstration(folder)
@@ -56,3 +60,28 @@ def run(options: argparse.Namespace) -> int:
         status = EXIT_INTERRUPTED
     name_pages(pages)
     return status
+
+
+@contextlib.contextmanager
+def stopped_after(seconds: float) -> Iterator[threading.Event]:
+    """A Ctrl-C by the clock: a run within this block stores the calls on their way and ends. The event is set where
+    it came to that."""
+    over, runs = threading.Event(), threading.get_ident()
+
+    def stop() -> None:
+        over.set()
+        if hasattr(signal, "pthread_kill"):  # to the thread that runs, which may sleep or wait
+            signal.pthread_kill(runs, signal.SIGINT)
+        else:
+            signal.raise_signal(signal.SIGINT)
+
+    timer = threading.Timer(seconds, stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield over
+    except KeyboardInterrupt:  # before the first call, or after the last
+        if not over.is_set():
+            raise
+    finally:
+        timer.cancel()

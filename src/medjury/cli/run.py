@@ -24,10 +24,10 @@ def run_file(
 ) -> int:
     """Run a study, write its report, say what came of it; the exit status, with `gate` that of the verdict. `how`
     are further arguments of `run_study`."""
-    from medjury.studies import Study, danger_note, load_study, run_study
+    from medjury.studies import Study, load_study, run_study
 
     study = file if isinstance(file, Study) else load_study(file)
-    for note in danger_note(study):
+    for note in study.cautions:
         say(f"medjury: {note}.", sys.stderr)
     from medjury.cli._display import display
 

@@ -19,7 +19,7 @@ from medjury.foundation.files import write_whole
 
 if TYPE_CHECKING:
     from medjury.statistics import Printable
-    from medjury.studies import TranscriptCollection, TranscriptStudy
+    from medjury.studies import TranscriptStudy
     from medjury.texts.transcripts import Alignment, AlignmentQuality, Transcript
 
 
@@ -162,7 +162,7 @@ def run(options: argparse.Namespace) -> int:
     from medjury.studies import judges_settings
 
     settings = judges_settings(options.judges) if options.judges else None
-    made = _one(options) if options.recognised else _several(options)
+    made = _study(options)
     stream = for_reader(options)
     say(made.text(), stream)
     study = made.write(Path(options.out), settings)
@@ -176,48 +176,28 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _one(options: argparse.Namespace) -> TranscriptStudy:
-    drawn = {"edges": options.bands, "per_band": options.per_band, "keep_perfect": options.keep_perfect}
-    return _study(
-        options, options.gold, options.recognised, options.call, options.system, **drawn, seed=options.seed
-    )
+def _study(options: argparse.Namespace) -> TranscriptStudy:
+    """The pairs that are drawn from two files, or from the calls of a folder."""
+    from medjury.studies import TranscriptStudy, calls_in
 
-
-def _several(options: argparse.Namespace) -> TranscriptCollection:
-    from medjury.studies import TranscriptCollection, calls_in
-
-    if not Path(options.gold).is_dir() and not options.gold.lower().endswith(".csv"):
+    alone = bool(options.recognised)
+    if not alone and not Path(options.gold).is_dir() and not options.gold.lower().endswith(".csv"):
         raise MedjuryError(
             f"{options.gold}: also name what was recognised: medjury transcripts GOLD RECOGNISED"
         )
-    if options.call or options.system:
+    if not alone and (options.call or options.system):
         raise MedjuryError("--call and --system name one call; in a folder the files' names or calls.csv do")
-    calls = [
-        (files, _study(options, str(files.reference), str(files.recognised), files.call, files.system))
-        for files in calls_in(options.gold)
-    ]
+    calls = []
+    for files in calls_in(options.gold, options.recognised, options.call, options.system):
+        golden, recognised, alignment = align_files(options, str(files.reference), str(files.recognised))
+        for note in (*golden.notes, *recognised.notes, *alignment.notes):
+            say(f"medjury: {note}", sys.stderr)
+        whole = read_file(str(files.reference), options)
+        calls.append((files, whole, golden, recognised, alignment))
     place = Path(options.gold).resolve()
-    return TranscriptCollection.drawn(
-        calls,
-        name=place.name if place.is_dir() else place.parent.name,
-        edges=options.bands,
-        per_band=options.per_band,
-        keep_perfect=options.keep_perfect,
-        seed=options.seed,
-    )
-
-
-def _study(
-    options: argparse.Namespace, gold: str, heard: str, call: str | None, system: str | None, **drawn: Any
-) -> TranscriptStudy:
-    from medjury.studies import TranscriptStudy
-
-    golden, recognised, alignment = align_files(options, gold, heard)
-    for note in (*golden.notes, *recognised.notes, *alignment.notes):
-        say(f"medjury: {note}", sys.stderr)
-    return TranscriptStudy.drawn(
-        read_file(gold, options), golden, recognised, alignment, call=call, system=system, **drawn
-    )
+    drawn = {name: getattr(options, name) for name in ("per_band", "keep_perfect", "seed")}
+    folder = place.name if place.is_dir() else place.parent.name
+    return TranscriptStudy.drawn(calls, name=None if alone else folder, edges=options.bands, **drawn)
 
 
 _ABOUT_ALIGN = """

@@ -8,10 +8,8 @@ from ._afterwards.reread import reread_run as reread_run
 from ._demonstration import Demonstration as Demonstration
 from ._file.models import ModelPart as ModelPart
 from ._file.study_file import StudyFile as StudyFile
-from ._plan.clinicians import PANEL as PANEL
 from ._plan.clinicians import Humans as Humans
 from ._plan.clinicians import panel_file as panel_file
-from ._plan.gate import danger_note as danger_note
 from ._plan.gate import read_rules as read_rules
 from ._plan.manifest import answering_models as answering_models
 from ._plan.manifest import describe_jury as describe_jury
@@ -26,7 +24,6 @@ from ._run.criteria import draft_criteria as draft_criteria
 from ._run.how import StudyInUseError as StudyInUseError
 from ._run.how import Watcher as Watcher
 from ._run.how import only_run as only_run
-from ._run.how import stopped_after as stopped_after
 from ._run.run import OverBudgetError as OverBudgetError
 from ._run.run import arun_study as arun_study
 from ._run.run import audit_injection as audit_injection
@@ -43,11 +40,9 @@ from ._study.rated import RatedRound as RatedRound
 from ._study.rated import RatedStudy as RatedStudy
 from ._study.rated import load_rated_study as load_rated_study
 from ._study.roles import with_stated_roles as with_stated_roles
-from ._study.setup import prompt_version as prompt_version
 from ._study.stated_split import StatedSplit as StatedSplit
 from ._study.study import Study as Study
 from ._study.study import load_study as load_study
-from ._transcripts import TranscriptCollection as TranscriptCollection
 from ._transcripts import TranscriptStudy as TranscriptStudy
 from ._transcripts import calls_in as calls_in
 from ._transcripts import judges_settings as judges_settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from pathlib import Path
@@ -53,10 +53,19 @@ class CallFiles:
         return f"{self.recogniser}-run-{self.run}" if self.run else self.recogniser
 
 
-def calls_in(place: str | Path) -> list[CallFiles]:
+def calls_in(
+    place: str | Path,
+    recognised: str | Path | None = None,
+    call: str | None = None,
+    system: str | None = None,
+) -> list[CallFiles]:
     """The calls of a folder, by its calls.csv or else by the names of its files; or of such a CSV file itself. A
-    file that belongs to no call is an error, not left out."""
+    file that belongs to no call is an error, not left out. With `recognised` the one call of these two files, which
+    are called `call` and `system`, or else as they are."""
     path = Path(place)
+    if recognised is not None:
+        heard = Path(recognised)
+        return [CallFiles(call or path.stem, path, heard, file_name(system or heard.stem))]
     listed = path if path.is_file() else path / MANIFEST
     found = _listed(listed) if listed.is_file() else _named(path)
     if not found:
@@ -130,33 +139,26 @@ _PLACEHOLDER = """# The embedded model is far too small to be trusted: name your
 
 
 @dataclass(frozen=True)
-class TranscriptStudy:
-    """Pairs of what was said and what was recognised, their word error rates, and which of them were drawn."""
+class _Call:
+    """One recogniser's transcript of a call: its pairs of what was said and what was recognised, with their word
+    error rates. `name` is what its cases are called after."""
 
-    call: str
-    system: str
+    name: str
+    files: CallFiles
     alignment: Alignment
     pairs: Sequence[AlignedPair]
     rates: Sequence[float | None]
-    bands: Sequence[Band]
 
     @classmethod
-    def drawn(
+    def of(
         cls,
+        files: CallFiles,
         whole: Transcript,
         golden: Transcript,
         recognised: Transcript,
         alignment: Alignment,
-        *,
-        call: str | None = None,
-        system: str | None = None,
-        edges: Sequence[float] | None = None,
-        per_band: int | None = None,
-        keep_perfect: bool = False,
-        seed: int = 0,
-    ) -> TranscriptStudy:
-        """Pair what was said with what was recognised and draw from every band of word error rate. `whole` is the
-        gold transcript with all speakers, whose turns before a pair are its context."""
+    ) -> _Call:
+        """`whole` is the gold transcript with all speakers, whose turns before a pair are its context."""
         from medjury.texts.metrics import score
 
         pairs = aligned_pairs(whole, golden, recognised, alignment)
@@ -167,41 +169,17 @@ class TranscriptStudy:
             [normalise(getattr(pair, side), language=language) for pair in pairs]
             for side in ("reference", "hypothesis")
         )
-        rates = score(given, heard, ["wer"]).column("wer")
-        bands = sample_by_band(
-            rates, edges=edges or EDGES, per_band=per_band, keep_perfect=keep_perfect, seed=seed
-        )
-        call, system = call or Path(whole.file).stem, system or Path(recognised.file).stem
-        return cls(file_name(call), file_name(system), alignment, pairs, rates, bands)
-
-    @property
-    def chosen(self) -> list[int]:
-        return sorted(place for band in self.bands for place in band.chosen)
-
-    def text(self) -> str:
-        """What was found and drawn, for a reader."""
-        lines = _drawn_lines(self.bands, self.rates, len(self.alignment.spurious), "alignment.json")
-        if not any(pair.context for pair in self.pairs):
-            lines.append(
-                "No turn has a conversation before it: the gold transcript names no speakers, or only one"
-            )
-        return "\n".join(lines)
-
-    def write(self, folder: Path, settings: Mapping[str, Any] | None = None) -> Path:
-        """The study file, written into the folder with its cases and the alignment. Without settings it names the
-        embedded model and waits for better judges."""
-        cases = self.cases(self.chosen, self.system)
-        return _write(folder, self.call, cases, {"alignment.json": self.alignment}, settings)
+        return cls(file_name(files.call), files, alignment, pairs, score(given, heard, ["wer"]).column("wer"))
 
     def words_said(self) -> list[int]:
         """Of every pair, how many words were said."""
         language = language_of_text(" ".join(pair.reference for pair in self.pairs))
         return [len(split_words(normalise(pair.reference, language=language))) for pair in self.pairs]
 
-    def cases(self, places: Sequence[int], system: str) -> list[Case]:
-        """The pairs at these places as cases of a system."""
+    def cases(self, places: Sequence[int]) -> list[Case]:
+        """The pairs at these places as cases."""
         pairs, rates = ([whole[at] for at in places] for whole in (self.pairs, self.rates))
-        return impact_cases(pairs, rates, call=self.call, system=system)  # type: ignore[arg-type]
+        return impact_cases(pairs, rates, call=self.name, system=self.files.system)  # type: ignore[arg-type]
 
 
 def judges_settings(file: str | Path) -> dict[str, Any]:
@@ -237,37 +215,42 @@ def file_name(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class TranscriptCollection:
-    """The calls with their files, and which pairs were drawn from all of them; `chosen` counts through calls."""
+class TranscriptStudy:
+    """The calls, and which pairs were drawn from all of them; `chosen` counts through calls. `alone` is the call of
+    two files that were named."""
 
     name: str
-    calls: Sequence[tuple[CallFiles, TranscriptStudy]]
+    calls: Sequence[_Call]
     bands: Sequence[Band]
+    alone: bool
 
     @classmethod
     def drawn(
         cls,
-        calls: Sequence[tuple[CallFiles, TranscriptStudy]],
+        calls: Iterable[tuple[CallFiles, Transcript, Transcript, Transcript, Alignment]],
         *,
-        name: str,
+        name: str | None = None,
         edges: Sequence[float] | None = None,
         per_band: int | None = None,
         keep_perfect: bool = False,
         seed: int = 0,
-    ) -> TranscriptCollection:
-        """Draw from every band of word error rate over all calls together."""
+    ) -> TranscriptStudy:
+        """Draw from every band of word error rate over all calls together: of each its files, the gold transcript
+        with all speakers, what was said and what was recognised of the speaker, and how these are aligned. Without
+        a `name` it is the study of one call."""
+        made = [_Call.of(*each) for each in calls]
         names: dict[str, str] = {}
-        for files, study in calls:
-            if names.setdefault(study.call, files.call) != files.call:
+        for each in made:
+            if names.setdefault(each.name, each.files.call) != each.files.call:
                 raise MedjuryError(
-                    f"the calls {names[study.call]!r} and {files.call!r} would both be called {study.call!r}; "
+                    f"the calls {names[each.name]!r} and {each.files.call!r} would both be called {each.name!r}; "
                     "rename one"
                 )
-        rates = [rate for _, study in calls for rate in study.rates]
+        rates = [rate for each in made for rate in each.rates]
         bands = sample_by_band(
             rates, edges=edges or EDGES, per_band=per_band, keep_perfect=keep_perfect, seed=seed
         )
-        return cls(file_name(name), calls, bands)
+        return cls(made[0].name if name is None else file_name(name), made, bands, name is None)
 
     @property
     def chosen(self) -> list[int]:
@@ -276,31 +259,31 @@ class TranscriptCollection:
     def cases(self) -> list[Case]:
         """The drawn pairs. A call is a patient: its pairs are resampled together, whoever recognised them."""
         wanted, start, found = set(self.chosen), 0, []
-        for files, study in self.calls:
-            places = [place for place in range(len(study.pairs)) if start + place in wanted]
-            start += len(study.pairs)
-            found += study.cases(places, files.system)
+        for each in self.calls:
+            found += each.cases([place for place in range(len(each.pairs)) if start + place in wanted])
+            start += len(each.pairs)
         return found
 
     def drawn_pairs(self) -> dict[str, list[tuple[int, float]]]:
         """By recogniser: of every drawn pair how many words were said, and its word error rate (NaN: none said)."""
-        wanted, start, found = set(self.chosen), 0, dict[str, list[tuple[int, float]]]()
-        for files, study in self.calls:
-            for place, (said, rate) in enumerate(
-                zip(study.words_said(), study.rates, strict=True), start=start
-            ):
-                if place in wanted:
-                    found.setdefault(files.recogniser, []).append((said, nan if rate is None else rate))
-            start += len(study.pairs)
+        wanted, found = set(self.chosen), dict[str, list[tuple[int, float]]]()
+        pairs = (
+            (each.files.recogniser, said, rate)
+            for each in self.calls
+            for said, rate in zip(each.words_said(), each.rates, strict=True)
+        )
+        for place, (recogniser, said, rate) in enumerate(pairs):
+            if place in wanted:
+                found.setdefault(recogniser, []).append((said, nan if rate is None else rate))
         return found
 
     def error_rates(self) -> dict[str, dict[str, float]]:
         """By recogniser and run: wrong words per word said, over all turns that were said; none without a word."""
         words: dict[str, dict[str, list[tuple[float, int]]]] = {}
-        for files, study in self.calls:
-            given = zip(study.rates, study.words_said(), strict=True)
+        for each in self.calls:
+            given = zip(each.rates, each.words_said(), strict=True)
             known = [(rate, n) for rate, n in given if rate is not None]
-            words.setdefault(files.recogniser, {}).setdefault(files.run, []).extend(known)
+            words.setdefault(each.files.recogniser, {}).setdefault(each.files.run, []).extend(known)
         return {
             name: {
                 run: sum(rate * n for rate, n in known) / sum(n for _, n in known)
@@ -311,12 +294,17 @@ class TranscriptCollection:
         }
 
     def text(self) -> str:
-        """What was found and drawn, and each recogniser's error rate: of every run, then their mean and SD."""
-        rates = [rate for _, study in self.calls for rate in study.rates]
-        named = {study.call for _, study in self.calls}
-        spurious = sum(len(study.alignment.spurious) for _, study in self.calls)
-        lines = [f"{len(named)} calls, {len(self.calls)} transcripts"]
-        lines += _drawn_lines(self.bands, rates, spurious, "alignments/")
+        """What was found and drawn; of a folder each recogniser's error rate too: of every run, then their mean and
+        SD."""
+        if self.alone:
+            lines = self._drawn_lines("alignment.json")
+            if not any(pair.context for pair in self.calls[0].pairs):
+                lines.append(
+                    "No turn has a conversation before it: the gold transcript names no speakers, or only one"
+                )
+            return "\n".join(lines)
+        lines = [f"{len({each.name for each in self.calls})} calls, {len(self.calls)} transcripts"]
+        lines += self._drawn_lines("alignments/")
         for name, runs in self.error_rates().items():
             values = list(runs.values())
             text = f"{name}: word error rate {mean(values):.4f}" if values else f"{name}: no word was said"
@@ -332,48 +320,35 @@ class TranscriptCollection:
             lines.append(text + (f", mean word error rate {mean(known):.4f}" if known else ""))
         return "\n".join(lines)
 
+    def _drawn_lines(self, alignments: str) -> list[str]:
+        """How many pairs each band has and how many were drawn, and which are not judged."""
+        rates = [rate for each in self.calls for rate in each.rates]
+        lines = [f"{'word error rate':<20}{'pairs':>8}{'drawn':>8}"]
+        lines += [f"{band.name:<20}{band.found:>8}{len(band.chosen):>8}" for band in self.bands]
+        lines.append(f"{rates.count(0.0)} of {len(rates)} pairs are word for word the same")
+        if undefined := rates.count(None):
+            lines.append(f"{undefined} gold turns hold no word and are not judged")
+        if spurious := sum(len(each.alignment.spurious) for each in self.calls):
+            lines.append(
+                f"{spurious} segments have no counterpart in what was said and are not judged: see {alignments}"
+            )
+        return lines
+
     def write(self, folder: Path, settings: Mapping[str, Any] | None = None) -> Path:
-        """The study file, its cases, and the alignment of every call."""
-        alignments = {
-            f"alignments/{study.call}.{file_name(files.system)}.json": study.alignment
-            for files, study in self.calls
-        }
-        return _write(folder, self.name, self.cases(), alignments, settings)
-
-
-def _drawn_lines(
-    bands: Sequence[Band], rates: Sequence[float | None], spurious: int, alignments: str
-) -> list[str]:
-    """How many pairs each band has and how many were drawn, and which are not judged."""
-    lines = [f"{'word error rate':<20}{'pairs':>8}{'drawn':>8}"]
-    lines += [f"{band.name:<20}{band.found:>8}{len(band.chosen):>8}" for band in bands]
-    lines.append(f"{list(rates).count(0.0)} of {len(rates)} pairs are word for word the same")
-    if undefined := list(rates).count(None):
-        lines.append(f"{undefined} gold turns hold no word and are not judged")
-    if spurious:
-        lines.append(
-            f"{spurious} segments have no counterpart in what was said and are not judged: see {alignments}"
-        )
-    return lines
-
-
-def _write(
-    folder: Path,
-    name: str,
-    cases: Sequence[Case],
-    alignments: Mapping[str, Alignment],
-    settings: Mapping[str, Any] | None,
-) -> Path:
-    """The study file, written beside its cases and the alignments of its calls."""
-    if not cases:
-        raise MedjuryError(NOTHING_TO_JUDGE)
-    try:
-        private_folder(folder)
-        for place, alignment in alignments.items():
-            private_folder((folder / place).parent)
-            write_whole(folder / place, json.dumps(alignment.to_json(), indent=2, ensure_ascii=False) + "\n")
-        write_cases(cases, folder / "cases.jsonl")
-        write_whole(folder / "study.yaml", study_text(name, settings))
-    except OSError as error:
-        raise MedjuryError(f"{folder}: cannot be written: {error.strerror}") from None
-    return folder / "study.yaml"
+        """The study file, written into the folder with its cases and the alignment of every call. Without settings
+        it names the embedded model and waits for better judges."""
+        cases = self.cases()
+        if not cases:
+            raise MedjuryError(NOTHING_TO_JUDGE)
+        try:
+            private_folder(folder)
+            for each in self.calls:
+                name = f"alignments/{each.name}.{file_name(each.files.system)}.json"
+                place = folder / ("alignment.json" if self.alone else name)
+                private_folder(place.parent)
+                write_whole(place, json.dumps(each.alignment.to_json(), indent=2, ensure_ascii=False) + "\n")
+            write_cases(cases, folder / "cases.jsonl")
+            write_whole(folder / "study.yaml", study_text(self.name, settings))
+        except OSError as error:
+            raise MedjuryError(f"{folder}: cannot be written: {error.strerror}") from None
+        return folder / "study.yaml"

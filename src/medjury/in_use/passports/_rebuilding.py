@@ -16,13 +16,12 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder, write_whole
 from medjury.in_use.passports._document import Passport, PassportJury
 from medjury.models import NOT_TOLD, same_model
-from medjury.store.runs import AnsweringModel, Manifest, ManifestInstrument, ManifestJudge, ManifestJury
+from medjury.store.runs import AnsweringModel, Manifest, ManifestJudge, ManifestJury
 from medjury.studies import (
     Study,
     StudyFile,
     describe_jury,
     load_study,
-    prompt_version,
     recorded_judges,
 )
 
@@ -193,12 +192,7 @@ def rebuilt_study(
 
 def jury_of(study: Study, answered: tuple[AnsweringModel, ...] = ()) -> PassportJury:
     """The jury of a study, as a passport has it."""
-    return PassportJury(
-        instrument=ManifestInstrument.of(study.instrument),
-        prompt_version=prompt_version(study.jury.judges),
-        **describe_jury(study),
-        answered=answered,
-    )
+    return PassportJury(**describe_jury(study), answered=answered)
 
 
 def jury_of_run(manifest: Manifest) -> PassportJury:

@@ -27,7 +27,7 @@ from medjury.panel._exchange._collecting import (
     ratings_frame,
 )
 from medjury.panel._tables import reference_cases_table
-from medjury.studies import PANEL, RatedStudy, RunResult, load_study, panel_file, run_study
+from medjury.studies import RatedStudy, RunResult, load_study, panel_file, run_study
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -109,9 +109,9 @@ def _include(study: RatedStudy, database: PanelDatabase) -> Included:
     file = write_ratings_file(study, ratings)
     counts = counted_ratings(ratings)
     stated = study.settings.humans
-    if stated is None or stated.path != PANEL:
+    if stated is None or not stated.are_of_panel:
         own = "names no clinicians" if stated is None else f"takes its clinicians from {stated.path}"
-        note = f"{study.file.name} {own}: write `humans: {PANEL}` into it, and run `medjury run {study.file}`"
+        note = f"{study.file.name} {own}: write `humans: panel` into it, and run `medjury run {study.file}`"
         return Included(file, len(ratings), counts, None, None, (*notes, note))
     if not study.settings.judges or not load_study(study.file).finished:
         note = f"There is no complete run yet: `medjury run {study.file}` includes these ratings"

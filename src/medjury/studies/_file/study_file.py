@@ -62,6 +62,11 @@ class HumansPart(Part):
     adjudicator: str | None = None
     labels: dict[FileName, str] = {}
 
+    @property
+    def are_of_panel(self) -> bool:
+        """Whether they are those that the study's own panel collects."""
+        return self.path == "panel"
+
     @model_validator(mode="before")
     @classmethod
     def _file_is_another_word_for_path(cls, value: Any) -> Any:

@@ -20,7 +20,6 @@ from medjury.tables import read_plain_table
 
 BLINDED = "blinded"
 _YES, _NO = frozenset({"true", "1", "yes"}), frozenset({"false", "0", "no"})
-PANEL = "panel"  # what a study calls the ratings that its own panel collected
 
 
 def panel_file(study: Path, name: str) -> Path:
@@ -50,8 +49,8 @@ class Humans:
         from medjury.store.ratings import Pseudonyms, read_ratings
 
         folder = study.file.resolve().parent
-        path = panel_file(study.file, study.name) if part.path == PANEL else folder / part.path
-        if part.path == PANEL and not path.is_file():
+        path = panel_file(study.file, study.name) if part.are_of_panel else folder / part.path
+        if part.are_of_panel and not path.is_file():
             return None
         if not path.exists():
             raise MedjuryError(f"{study.file}: humans: {no_such(path)}")

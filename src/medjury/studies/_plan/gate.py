@@ -62,7 +62,7 @@ def stated_gate(study: Study, touched: Collection[str] = ()) -> StatedGate:
     among the development cases. Rules that were recorded there before and differ are kept under `earlier`: the
     report says that they were changed."""
     part = study.settings.gate
-    dangerous_dimensions(study)
+    study.dangerous_dimensions()  # refused, where they are wrong
     cases = sorted({*listed_cases(study), *_of_judges(study), *touched})
     rules = GateRules(**{**part.model_dump(), "development_cases": tuple(cases)})
     before = _recorded(study.output)
@@ -73,39 +73,6 @@ def stated_gate(study: Study, touched: Collection[str] = ()) -> StatedGate:
         return StatedGate(**rules.model_dump(), stated_at=now, earlier=())
     earlier = (*before.earlier, StatedGate(**before.model_dump(exclude={"earlier"})))
     return StatedGate(**rules.model_dump(), stated_at=now, earlier=earlier)
-
-
-def dangerous_dimensions(study: Study) -> list[str]:
-    """The dimensions on which the study speaks of danger. Refused are names that the instrument does not have, and
-    a dangerous grade that is not a grade there."""
-    part, dimensions = study.settings.gate, study.instrument.dimensions
-    known = [each.name for each in dimensions]
-    for name in part.severe_dimensions or ():
-        if name not in known:
-            raise MedjuryError(
-                f"{study.file}: gate.severe_dimensions names {name!r}; the dimensions are {', '.join(known)}"
-            )
-    stated = part.severe_dimensions
-    carrying = [each for each in dimensions if (each.safety if stated is None else each.name in stated)]
-    for each in carrying:
-        if part.danger >= 1 and part.danger not in each.values:
-            grades = ", ".join(f"{value:g}" for value in each.values)
-            raise MedjuryError(
-                f"{study.file}: gate.danger is {part.danger:g}, which is not a grade of {each.name!r} ({grades}). "
-                "State the grade from which an answer is dangerous, or a share of the scale below 1 (0.25), or "
-                "name other dimensions in gate.severe_dimensions"
-            )
-    return [each.name for each in carrying]
-
-
-def danger_note(study: Study) -> tuple[str, ...]:
-    """What a reader must know before the first call, where the study speaks of no danger."""
-    if dangerous_dimensions(study):
-        return ()
-    return (
-        "no danger is claimed: the instrument marks no dimension of this study with `safety: true`, and the gate "
-        "names none (`severe_dimensions`). The verdict will not speak of dangerous answers that the jury misses",
-    )
 
 
 def read_rules(path: str | Path) -> tuple[GateRules, Protocol | None]:

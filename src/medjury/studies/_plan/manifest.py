@@ -89,9 +89,7 @@ def describe(study: Study, plan: RunPlan, humans: Humans | None) -> Manifest:
         repeated_texts=plan.repeated_texts,
         systems=dict(plan.systems),
         system_vendors=dict(plan.vendors),
-        instrument=ManifestInstrument.of(study.instrument),
         humans=None if humans is None else humans.summary.replaced(cases_hash=leaves_hash(given.values())),
-        prompt_version=prompt_version(study.jury.judges),
         **describe_jury(study),
         metrics={} if study.metrics is None else study.metrics.described(),
         gate=stated_gate(study, plan.touched),
@@ -136,8 +134,9 @@ def _planned(part: Planned) -> dict[str, Any]:
 
 
 def describe_jury(study: Study) -> dict[str, Any]:
-    """The `judges` of a study, each with its models, its way of judging, and the hash of all that determines its
-    answers; `jury`, the first or the only one, and `juries` where the file names several."""
+    """The `instrument` of a study, its `prompt_version`, its `judges`, each with its models, its way of judging,
+    and the hash of all that determines its answers; `jury`, the first or the only one, and `juries` where the file
+    names several."""
     jury = study.jury
     judges = tuple(
         _describe_judge(judge, study.instrument, trained_facts(study, part))
@@ -155,7 +154,13 @@ def describe_jury(study: Study) -> dict[str, Any]:
     ]
     if not made:
         made = [ManifestJury(name="", rule="none", quorum=None, repeats=jury.repeats)]
-    return {"judges": judges, "jury": made[0], **({"juries": tuple(made)} if len(made) > 1 else {})}
+    return {
+        "instrument": ManifestInstrument.of(study.instrument),
+        "prompt_version": prompt_version(jury.judges),
+        "judges": judges,
+        "jury": made[0],
+        **({"juries": tuple(made)} if len(made) > 1 else {}),
+    }
 
 
 def _describe_judge(judge: Rater, instrument: Instrument, trained: Mapping[str, Any]) -> ManifestJudge:

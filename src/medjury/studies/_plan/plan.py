@@ -19,7 +19,7 @@ from medjury.studies._file.models import JudgePart
 from medjury.studies._file.study_file import BudgetPart
 from medjury.studies._plan.case_facts import CaseParts, CaseVendors, PartsOfCases
 from medjury.studies._plan.context_windows import WindowCheck
-from medjury.studies._plan.gate import danger_note, listed_cases, named_cases, unknown_note
+from medjury.studies._plan.gate import listed_cases, named_cases, unknown_note
 from medjury.studies._plan.touched import TouchedCases
 from medjury.studies._study.drafts import DraftedCases
 from medjury.studies._study.material import (
@@ -271,7 +271,7 @@ def plan_study(study: Study, *, asking: bool = True, rehearse: bool = False) -> 
     """Read every case once: count it, hash it, check its inputs and estimate its tokens. Where nobody is to be
     `asking`, no model's window is looked at; a rehearsal leaves the store alone."""
     refuse_lost_criteria(study.file, study.settings)
-    danger, scores = danger_note(study), read_scores(study)
+    danger, scores = study.cautions, read_scores(study)
     count = lacking = with_images = 0
     shown = shows_images(study.instrument)
     systems: Counter[str] = Counter()

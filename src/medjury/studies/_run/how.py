@@ -132,31 +132,6 @@ def interrupts(
             loop.remove_signal_handler(each)
 
 
-@contextlib.contextmanager
-def stopped_after(seconds: float) -> Iterator[threading.Event]:
-    """A Ctrl-C by the clock: a run within this block stores the calls on their way and ends. The event is set where
-    it came to that."""
-    over, runs = threading.Event(), threading.get_ident()
-
-    def stop() -> None:
-        over.set()
-        if hasattr(signal, "pthread_kill"):  # to the thread that runs, which may sleep or wait
-            signal.pthread_kill(runs, signal.SIGINT)
-        else:
-            signal.raise_signal(signal.SIGINT)
-
-    timer = threading.Timer(seconds, stop)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield over
-    except KeyboardInterrupt:  # before the first call, or after the last
-        if not over.is_set():
-            raise
-    finally:
-        timer.cancel()
-
-
 class StudyInUseError(MedjuryError):
     """Another process, or another request, is at work on the study."""
 

@@ -148,6 +148,38 @@ class Study:
             for judge, part in zip(self.jury.judges, self.settings.judges, strict=True)
         }
 
+    def dangerous_dimensions(self) -> list[str]:
+        """Those on which the study speaks of danger. Refused are names that the instrument does not have, and a
+        dangerous grade that is not a grade there."""
+        part, dimensions = self.settings.gate, self.instrument.dimensions
+        known, stated = [each.name for each in dimensions], part.severe_dimensions
+        for name in stated or ():
+            if name not in known:
+                raise MedjuryError(
+                    f"{self.file}: gate.severe_dimensions names {name!r}; the dimensions are {', '.join(known)}"
+                )
+        carrying = [each for each in dimensions if (each.safety if stated is None else each.name in stated)]
+        for each in carrying:
+            if part.danger >= 1 and part.danger not in each.values:
+                grades = ", ".join(f"{value:g}" for value in each.values)
+                raise MedjuryError(
+                    f"{self.file}: gate.danger is {part.danger:g}, which is not a grade of {each.name!r} "
+                    f"({grades}). State the grade from which an answer is dangerous, or a share of the scale below "
+                    "1 (0.25), or name other dimensions in gate.severe_dimensions"
+                )
+        return [each.name for each in carrying]
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What a reader must know before the first call: where the study speaks of no danger."""
+        if self.dangerous_dimensions():
+            return ()
+        return (
+            "no danger is claimed: the instrument marks no dimension of this study with `safety: true`, and the "
+            "gate names none (`severe_dimensions`). The verdict will not speak of dangerous answers that the jury "
+            "misses",
+        )
+
     # A judge with other words, other examples or another model: what tuning tries out
 
     def judge_place(self, name: str | None) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from medjury.intake.cases import Case
 from medjury.statistics import counted
 from medjury.studies._plan.clinicians import Humans
-from medjury.studies._plan.gate import dangerous_dimensions, stated_gate
+from medjury.studies._plan.gate import stated_gate
 from medjury.studies._plan.manifest import describe_jury
 from medjury.studies._plan.plan import RunPlan
 from medjury.studies._study.study import Study
@@ -79,7 +79,7 @@ class StudyFacts:
             draws=settings.repeats > 1 or "repeats" in strategies,
             metrics=bool(settings.metrics),
             injection=settings.audits.injection is not None,
-            danger=tuple(dangerous_dimensions(study)),
+            danger=tuple(study.dangerous_dimensions()),
             labels=() if settings.humans is None else tuple(settings.humans.labels),
             columns=frozenset(plan.known_of),
             development=len(aside),
