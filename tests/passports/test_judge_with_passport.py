@@ -87,7 +87,7 @@ def test_another_prompt_is_refused(
     passport: Path, server: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A medjury whose prompt has another version asks another question."""
-    monkeypatch.setattr("medjury.in_use.passports._rebuilding.prompt_version", lambda judges: "99")
+    monkeypatch.setattr("medjury.studies._plan.manifest.prompt_version", lambda judges: "99")
     before = len(server.calls)
     with pytest.raises(RefusedError, match="a different jury: prompt: 3 was validated, not 99"):
         judge_with_passport(passport, write_rows(tmp_path / "new.jsonl", [row(1)]), tmp_path / "out")
