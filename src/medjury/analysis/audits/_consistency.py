@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from medjury.analysis.agreement import cronbach_alpha, two_rater_statistics
-from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted
+from medjury.analysis.audits._finding import Audit, Finding
 from medjury.analysis.audits._what_is_audited import Asked, Audited, audited, two_sided_p
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats, Read, combined, replicates, side_by_side, undefined
@@ -34,8 +34,6 @@ VERDICTS = {
 
 def internal_consistency(
     table: object,
-    *,
-    adjustment: Adjustment = "holm",
     **asked: Unpack[Asked],
 ) -> Audit:
     """The correlation matrix between dimensions of each rater, and of the reference raters' mean.
@@ -69,8 +67,7 @@ def internal_consistency(
         if wide[f"dimension {name}"].drop_nulls().n_unique() == 1
     ]
     findings = [finding for each in (*found, *apart) for finding in each]
-    judged = adjusted(findings, adjustment, confidence=about.confidence, verdicts=VERDICTS)
-    return about.result("internal_consistency", judged, METHOD, warnings)
+    return about.result("internal_consistency", about.judged(findings, VERDICTS), METHOD, warnings)
 
 
 def _table(about: Audited, raters: Sequence[str]) -> polars.DataFrame:

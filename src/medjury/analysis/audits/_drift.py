@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 from scipy import special
 
-from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted, names
+from medjury.analysis.audits._finding import Audit, Finding, names
 from medjury.analysis.audits._what_is_audited import Asked, Audited, audited, resampled_p, sums_by_cluster
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Floats, Read, Replicates, proportion, side_by_side, undefined
@@ -187,7 +187,6 @@ def drift(
     *,
     bound: float = 0.25,
     same_raters: Mapping[str, str] | None = None,
-    adjustment: Adjustment = "holm",
     **asked: Unpack[Asked],
 ) -> Audit:
     """Audit each rater that rated the same answers in both tables, per dimension.
@@ -220,12 +219,7 @@ def drift(
             for rater, dimension, joined in pairs
         ]
     )
-    findings = adjusted(
-        [finding for found, _ in made for finding in found],
-        adjustment,
-        confidence=about.confidence,
-        verdicts=TESTED,
-    )
+    findings = about.judged([finding for found, _ in made for finding in found], TESTED)
     same = {
         (rater, dimension) for (rater, dimension, _), (_, within) in zip(pairs, made, strict=True) if within
     }

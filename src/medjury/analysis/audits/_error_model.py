@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted
+from medjury.analysis.audits._finding import Audit, Finding
 from medjury.analysis.audits._what_is_audited import Asked, Audited, audited
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Floats, fit_mixed_model, identified
@@ -40,7 +40,6 @@ def error_model(
     features: polars.DataFrame | None = None,
     *,
     groups: Mapping[str, Mapping[str, str] | None] | None = None,
-    adjustment: Adjustment = "holm",
     **asked: Unpack[Asked],
 ) -> Audit:
     """Audit every rater's error against single clinicians by a joint mixed model.
@@ -76,13 +75,7 @@ def error_model(
         made, notes = _fit(about, rater, errors, named, lengths)
         findings += made
         warnings += [f"{rater}: {each}" for each in notes]
-    judged = adjusted(
-        findings,
-        adjustment,
-        confidence=about.confidence,
-        verdicts={EFFECT: VERDICTS},
-        family=lambda finding: finding.rater,
-    )
+    judged = about.judged(findings, {EFFECT: VERDICTS}, family=lambda finding: finding.rater)
     return about.result("error_model", judged, METHOD, list(dict.fromkeys(warnings)))
 
 

@@ -113,6 +113,7 @@ def audit(
     listed = [audits] if isinstance(audits, str) else list(audits or ())
     named = [_named(each) for each in listed]
     drawn: dict[str, Any] = {"raters": raters, "confidence": confidence, "resamples": resamples, "seed": seed}
+    drawn["adjustment"] = adjustment
     asked: dict[str, Any] = {"reference": reference, "dimensions": dimensions, **drawn}
     features, values = (None, {}) if cases is None else case_features(cases, groups, notes=True)
 
@@ -120,7 +121,7 @@ def audit(
         if not groups:
             raise MedjuryError("give --group, such as --group specialty --group age=18,65")
         given = {name: None if name in table.rows.columns else values.get(name) for name in groups}
-        return group_differences(table, given, bands=bands, smallest=smallest, adjustment=adjustment, **asked)
+        return group_differences(table, given, bands=bands, smallest=smallest, **asked)
 
     def make_errors() -> Audit:
         given = {name: None if name in table.rows.columns else values.get(name) for name in groups}
@@ -128,12 +129,12 @@ def audit(
             raise MedjuryError(
                 f"there is no column {missing[0]!r} to explain errors by, and no case states it."
             )
-        return error_model(table, features, groups=given, adjustment=adjustment, **asked)
+        return error_model(table, features, groups=given, **asked)
 
     def make_drift() -> Audit:
         if earlier is None:
             raise MedjuryError("give --earlier, the earlier ratings of the same cases, or --versions")
-        return drift(earlier, table, bound=bound, same_raters=same_raters, adjustment=adjustment, **asked)
+        return drift(earlier, table, bound=bound, same_raters=same_raters, **asked)
 
     makers: dict[str, Callable[[], Audit]] = {
         "self_preference": lambda: self_preference(
@@ -141,17 +142,14 @@ def audit(
             judge_vendors=judge_vendors,
             system_vendors=system_vendors,
             own_models=own_models,
-            adjustment=adjustment,
             **asked,
         ),
         "stability": lambda: stability(table, width=width, threshold=threshold, **asked),
-        "text_effects": lambda: text_effects(
-            table, features, within_systems=within_systems, adjustment=adjustment, **asked
-        ),
+        "text_effects": lambda: text_effects(table, features, within_systems=within_systems, **asked),
         "error_model": make_errors,
-        "position": lambda: position(table if pairs is None else pairs, adjustment=adjustment, **drawn),
+        "position": lambda: position(table if pairs is None else pairs, **drawn),
         "group_differences": make_groups,
-        "internal_consistency": lambda: internal_consistency(table, adjustment=adjustment, **asked),
+        "internal_consistency": lambda: internal_consistency(table, **asked),
         "drift": make_drift,
     }
     done: list[Audit] = []

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 from scipy import special
 
-from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted, names
+from medjury.analysis.audits._finding import Audit, Finding, names
 from medjury.analysis.audits._what_is_audited import SMALLEST, Asked, attribute, audited, sums_by_cluster
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Floats, undefined
@@ -35,7 +35,6 @@ def group_differences(
     *,
     bands: Mapping[str, Sequence[float]] | None = None,
     smallest: int = 10,
-    adjustment: Adjustment = "holm",
     **asked: Unpack[Asked],
 ) -> Audit:
     """Audit differences between groups of cases, per rater and dimension, with adjusted p-values.
@@ -70,8 +69,8 @@ def group_differences(
     compared = sum(each.statistic == PLAIN for each in findings)
     return about.result(
         "group_differences",
-        adjusted(findings, adjustment, confidence=about.confidence, verdicts=VERDICTS),
-        f"{METHOD}; p-values adjusted by {adjustment.replace('_', '-')} over {compared} comparisons",
+        about.judged(findings, VERDICTS),
+        f"{METHOD}; p-values adjusted by {about.adjustment.replace('_', '-')} over {compared} comparisons",
         warnings,
     )
 

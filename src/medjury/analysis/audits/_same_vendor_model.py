@@ -377,16 +377,14 @@ LEAST_WAYS = 20
 METHOD = "mixed model with the vendors shuffled over the systems"
 
 
-def placebo_findings(
-    cells: Mapping[str, Cells], vendors: Vendors, *, adjustment: Adjustment, confidence: float, seed: int
-) -> list[Finding]:
+def placebo_findings(about: Audited, cells: Mapping[str, Cells], vendors: Vendors) -> list[Finding]:
     """The share of rows (a judge, or all of them, on a dimension) that would be flagged with shuffled vendors:
     `placebo_flagged` after the same correction as the findings, `placebo_flagged_uncorrected` before it."""
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(about.seed)
     names, labels = list(vendors.systems), np.array(list(vendors.systems.values()), dtype=object)
     drawn = {tuple(draw.permutation(labels).tolist()) for _ in range(SHUFFLES)} - {tuple(labels.tolist())}
     shuffled = [replace(vendors, systems=dict(zip(names, each, strict=True))) for each in sorted(drawn)]
-    shares = [_flagged(cells, each, adjustment, 1.0 - confidence) for each in shuffled]
+    shares = [_flagged(cells, each, about.adjustment, 1.0 - about.confidence) for each in shuffled]
     rows = np.sum(shares, axis=0) if shares else np.zeros(3)
     findings = []
     for place, name in enumerate(("placebo_flagged", "placebo_flagged_uncorrected")):

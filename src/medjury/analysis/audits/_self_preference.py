@@ -17,7 +17,7 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted, names
+from medjury.analysis.audits._finding import Audit, Finding, names
 from medjury.analysis.audits._same_vendor_model import (
     LEAST_FREEDOM,
     Cells,
@@ -207,7 +207,6 @@ def self_preference(
     judge_vendors: Mapping[str, str] | None = None,
     system_vendors: Mapping[str, str] | None = None,
     own_models: Mapping[str, Sequence[str]] | None = None,
-    adjustment: Adjustment = "holm",
     **asked: Unpack[Asked],
 ) -> Audit:
     """Audit judges for a preference for their own vendor: per dimension, over all judges and judge by judge.
@@ -235,17 +234,9 @@ def self_preference(
     cells = {
         name: each for name, (_, _, each) in zip(about.dimensions, found, strict=True) if each is not None
     }
-    placebo = placebo_findings(
-        cells, vendors, adjustment=adjustment, confidence=about.confidence, seed=about.seed
-    )
+    placebo = placebo_findings(about, cells, vendors)
     # Corrected together: one statistic over all dimensions, all judges at once apart from single judges.
-    judged = adjusted(
-        findings,
-        adjustment,
-        confidence=about.confidence,
-        verdicts=VERDICTS,
-        family=lambda each: (each.statistic, each.rater == ""),
-    )
+    judged = about.judged(findings, VERDICTS, family=lambda each: (each.statistic, each.rater == ""))
     checked = [*(_cross_checked(finding, judged) for finding in judged), *placebo]
     warnings += [*_lone_systems(vendors), *placebo_warnings(placebo, about.confidence)]
     return about.result("self_preference", checked, METHOD, warnings)

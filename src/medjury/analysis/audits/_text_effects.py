@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from medjury.analysis.audits._finding import Adjustment, Audit, Finding, adjusted, names
+from medjury.analysis.audits._finding import Audit, Finding, names
 from medjury.analysis.audits._what_is_audited import Asked, Audited, audited, resampled_p, sums_by_cluster
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import Case
@@ -176,7 +176,6 @@ def text_effects(
     features: polars.DataFrame | None = None,
     *,
     within_systems: bool = False,
-    adjustment: Adjustment = "holm",
     **asked: Unpack[Asked],
 ) -> Audit:
     """Audit how scores move with features of the answer's text, per rater and dimension.
@@ -230,7 +229,7 @@ def text_effects(
     findings = [finding for each in found for finding in each]
     return about.result(
         "text_effects",
-        _judged(findings, adjustment, about.confidence),
+        _judged(about, findings),
         METHOD + (", within systems" if within_systems else ""),
         warnings,
         n=used.height,
@@ -308,10 +307,9 @@ def _slopes(
     return findings
 
 
-def _judged(findings: Sequence[Finding], adjustment: Adjustment, confidence: float) -> list[Finding]:
+def _judged(about: Audited, findings: Sequence[Finding]) -> list[Finding]:
     """A bias is shown where both slopes that look past the reference agree; the plain one only describes."""
-    tested = dict.fromkeys((SLOPE, GIVEN, BEYOND), VERDICTS)
-    judged = adjusted(findings, adjustment, confidence=confidence, verdicts=tested)
+    judged = about.judged(findings, dict.fromkeys((SLOPE, GIVEN, BEYOND), VERDICTS))
     given = {
         (each.rater, each.dimension, each.group): each.verdict for each in judged if each.statistic == GIVEN
     }

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from medjury.analysis.audits._finding import Audit, Finding, names
+from medjury.analysis.audits._finding import Adjustment, Audit, Finding, Verdicts, adjusted, names
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import UNDEFINED_ALLOWED, Estimate, Floats, Read, Replicates, replicates
 from medjury.tables import (
@@ -108,6 +108,7 @@ class Audited:
     confidence: float
     resamples: int
     seed: int
+    adjustment: Adjustment
 
     @property
     def reference(self) -> tuple[str, ...]:
@@ -160,6 +161,17 @@ class Audited:
         """The statistics on resamples of cases, each a row of `sums`."""
         return replicates(
             sums, statistics, clusters=range(len(sums)), resamples=self.resamples, seed=self.seed
+        )
+
+    def judged(
+        self,
+        findings: Sequence[Finding],
+        verdicts: Mapping[str, Verdicts],
+        family: Callable[[Finding], object] = lambda finding: finding.statistic,
+    ) -> list[Finding]:
+        """The findings with p-values adjusted as was asked for, and their verdicts; see `adjusted`."""
+        return adjusted(
+            findings, self.adjustment, confidence=self.confidence, verdicts=verdicts, family=family
         )
 
     def result(
@@ -220,6 +232,7 @@ class Asked(TypedDict, total=False):
     confidence: float
     resamples: int | None
     seed: int | None
+    adjustment: Adjustment
 
 
 def audited(
@@ -231,6 +244,7 @@ def audited(
     confidence: float = 0.95,
     resamples: int | None = None,
     seed: int | None = None,
+    adjustment: Adjustment = "holm",
     kinds: Sequence[str] = MACHINES,
     formed_jury: bool = True,
 ) -> Audited:
@@ -244,7 +258,9 @@ def audited(
     roles = table.roles(raters, reference, kinds=kinds, need_reference=False)
     chosen = tuple(name for name in roles.raters if formed_jury or not roles.jurors or name != roles.jury)
     listed = tuple(each.name for each in table.chosen(dimensions, derived=False))
-    made = Audited(table, roles, chosen, listed, confidence, table.resamples(resamples), table.seed(seed))
+    made = Audited(
+        table, roles, chosen, listed, confidence, table.resamples(resamples), table.seed(seed), adjustment
+    )
     if not made.rows.filter(pl.col("status") == "scored").height:
         raise MedjuryError(f"no rating of {names(chosen)} has a score, so there is nothing to audit.")
     return made
