@@ -84,24 +84,10 @@ def test_what_the_dry_run_expects_of_the_cache_is_what_comes(
     assert judge.most.money is not None and judge.most.money > 1.25 * judge.most.tokens_in / 1e6
 
 
-def test_a_folder_that_was_begun_rubric_first_goes_on_so_and_asks_nothing_again(
-    write_study: Write, cached: LoopbackServer
-) -> None:
-    """A run of an earlier version, which knew no other order and said nothing of it."""
-    run_study(load_study(study(write_study, cached, prompt=1)))
-    asked = len(cached.calls)
-    file = study(write_study, cached)
-    assert run_study(load_study(file)).status == "complete" and len(cached.calls) == asked
-    run_study(load_study(study(write_study, cached, prompt=2)))
-    assert len(cached.calls) == 2 * asked, "another order is another question"
-
-
-def test_one_question_a_case_keeps_its_words_and_its_key(write_study: Write, server: LoopbackServer) -> None:
-    file = write_study(judge={"prompt": "1"})
-    run_study(load_study(file))
-    asked = len(server.calls)
-    run_study(load_study(write_study()))
-    assert len(server.calls) == asked
+def test_another_order_is_another_question(write_study: Write, cached: LoopbackServer) -> None:
+    for prompt, asked in ((1, 27), (2, 54)):
+        assert run_study(load_study(study(write_study, cached, prompt=prompt))).status == "complete"
+        assert len(cached.calls) == asked
 
 
 def test_record_first_and_worked_examples_exclude_each_other(write_study: Write) -> None:
