@@ -32,11 +32,6 @@ def test_the_explanation_comes_before_the_grade() -> None:
     assert part["properties"]["explanation"] == {"type": "string"}
 
 
-def test_the_explanation_can_be_bounded() -> None:
-    part = output_schema(load_instrument("concordance"), max_explanation=200)["properties"]["concordant"]
-    assert part["properties"]["explanation"] == {"type": "string", "maxLength": 200}
-
-
 def test_only_a_dimension_that_may_be_not_applicable_is_nullable() -> None:
     parts = output_schema(load_instrument("pdsqi9"), explain=False)["properties"]
     assert parts["synthesized"] == {"type": ["integer", "null"], "enum": [1, 2, 3, 4, 5, None]}

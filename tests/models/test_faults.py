@@ -7,14 +7,27 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
+import aiohttp
 import pytest
+from aiohttp.client_reqrep import ConnectionKey
 from tests.models.samples import KEY, KINDS, VARIABLE, ask_once, request
 
 from medjury.instruments import Reason
 from medjury.models import ModelError, Reply
-from medjury.models._faults import Place, error_words, fault, retry_after_seconds, without_echo
+from medjury.models._connection import ForbiddenHostError
+from medjury.models._faults import (
+    LostReplyError,
+    NotSentError,
+    Place,
+    connection_fault,
+    error_words,
+    fault,
+    retry_after_seconds,
+    without_echo,
+)
 from medjury.models._sdk import bounded
 
+CONNECTION = ConnectionKey("gateway.example", 443, True, True, None, None, None)
 ELSEWHERE = "redirect:http://elsewhere.example/v1"
 
 # behaviour, reason, may be asked again, ends the run, a piece of the message
@@ -185,3 +198,23 @@ def test_retry_after_is_read_in_seconds_and_as_a_date() -> None:
     assert retry_after_seconds(format_datetime(now - timedelta(days=1), usegmt=True), now) == 0
     for nothing in (None, "", "soon", "nan", "inf"):
         assert retry_after_seconds(nothing) is None
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "words"),
+    [
+        (aiohttp.ClientConnectorDNSError(CONNECTION, OSError()), NotSentError, "is the endpoint running"),
+        (aiohttp.ClientConnectorError(CONNECTION, OSError()), NotSentError, "is the endpoint running"),
+        (aiohttp.ServerDisconnectedError(), LostReplyError, "broke"),
+    ],
+)
+def test_a_name_that_leads_nowhere_was_sent_nothing(error: Exception, kind: type, words: str) -> None:
+    found = connection_fault(Place("gateway.example", "m"), error)
+    assert type(found) is kind and words in found.message and found.retry
+
+
+def test_a_host_that_is_not_allowed_is_named_however_deep_a_package_puts_it() -> None:
+    error = aiohttp.ClientConnectorError(CONNECTION, OSError())
+    error.__cause__ = ForbiddenHostError("other.example is not this machine")
+    found = connection_fault(Place("gateway.example", "m"), error)
+    assert isinstance(found, NotSentError) and found.fatal and "other.example" in found.message

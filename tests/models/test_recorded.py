@@ -16,7 +16,6 @@ from medjury.models import (
     ModelError,
     PriceList,
     RecordedAs,
-    RecordedFailure,
     RecordedModel,
     Reply,
     Request,
@@ -72,7 +71,7 @@ async def test_what_is_not_in_the_file_has_no_answer(tmp_path: Path) -> None:
 async def test_a_recorded_failure_comes_back_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     text = '{"excess": 40, "message": "too long by far", "reason": "context", "sent": true}'
-    write_answers(path, [RecordedAs(names=["juror"], identity=IDENTITY)], [(key(), RecordedFailure(text))])
+    write_answers(path, [RecordedAs(names=["juror"], identity=IDENTITY)], [(key(), text)])
     model = RecordedModel(file=str(path), name="juror")
     with pytest.raises(ModelError) as raised:
         await Gate(cache=MemoryCache()).ask(model, REQUEST)

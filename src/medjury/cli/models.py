@@ -79,6 +79,8 @@ def _check(options: argparse.Namespace) -> int:
             raise MedjuryError(f"--{name.replace('_', '-')} does not go with --kind {options.kind}")
     given["timeout"] = options.timeout
     model = make_model(options.kind, **{name: value for name, value in given.items() if name in known})
-    found = asyncio.run(check_endpoint(model, options.allow_host, temperature=options.temperature or 0.0))
-    tell(options, found.text(), {"works": found.works, "seen": found.lines})
-    return 0 if found.works else 1
+    works, seen = asyncio.run(
+        check_endpoint(model, options.allow_host, temperature=options.temperature or 0.0)
+    )
+    tell(options, "\n".join(seen), {"works": works, "seen": seen})
+    return 0 if works else 1

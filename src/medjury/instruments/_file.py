@@ -8,12 +8,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    StrictBool,
-)
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool
 
 from medjury.foundation.fields import Name, Optional, Part, Text
 from medjury.instruments._answer import apply_skips, read_grade
@@ -156,55 +151,38 @@ class ExamplesFile(Part):
 
 def to_instrument(file: InstrumentFile, more_examples: list[ExamplePart]) -> Instrument:
     """The checked file as the frozen data the rest of the program uses."""
-    return Instrument(
-        name=file.name,
-        version=file.version,
-        title=file.title,
-        instructions=file.instructions,
-        inputs=tuple(Input(each.name, each.label, each.description, each.required) for each in file.inputs),
-        dimensions=tuple(_dimension(each) for each in file.dimensions),
-        reversed=tuple(Reversed(each.name, each.of, each.label) for each in file.reversed),
-        composites=tuple(_composite(each) for each in file.composites),
-        examples=tuple(
-            Example(each.inputs, each.scores, each.explanation) for each in [*file.examples, *more_examples]
-        ),
-        licence=file.licence,
-        citation=file.citation,
-        notes=file.notes,
-        parameters=file.parameters,
-        translations={
-            language: Translation(
-                words.instructions,
-                words.inputs,
-                {
-                    name: DimensionWords(each.label, each.definition, each.grades)
-                    for name, each in words.dimensions.items()
-                },
-            )
-            for language, words in file.translations.items()
-        },
-    )
+    parts = dict(file) | {
+        "inputs": tuple(Input(**dict(each)) for each in file.inputs),
+        "dimensions": tuple(_dimension(each) for each in file.dimensions),
+        "reversed": tuple(Reversed(**dict(each)) for each in file.reversed),
+        "composites": tuple(_composite(each) for each in file.composites),
+        "examples": tuple(Example(**dict(each)) for each in [*file.examples, *more_examples]),
+        "translations": {language: _translation(words) for language, words in file.translations.items()},
+    }
+    return Instrument(**parts)
 
 
 def _dimension(part: DimensionPart) -> Dimension:
-    skip = None if part.skip is None else SkipRule(part.skip.dimension, part.skip.equals)
-    return Dimension(
-        name=part.name,
-        label=part.label,
-        definition=part.definition,
-        grades=dict(sorted(part.grades.items())),
-        higher_is_better=part.higher_is_better,
-        may_be_not_applicable=part.may_be_not_applicable or skip is not None,
-        skip=skip,
-        safety=part.safety,
-    )
+    skip = None if part.skip is None else SkipRule(**dict(part.skip))
+    changed = {
+        "grades": dict(sorted(part.grades.items())),
+        "may_be_not_applicable": part.may_be_not_applicable or skip is not None,
+        "skip": skip,
+    }
+    return Dimension(**dict(part) | changed)
 
 
 def _composite(part: CompositePart) -> Composite:
     """Rounding in written weights (0.333) is taken out here, so that they sum to one."""
     total = sum(part.weights.values())
-    weights = {name: weight / total for name, weight in part.weights.items()}
-    return Composite(part.name, weights, part.label, part.needs_every_part)
+    return Composite(
+        **dict(part) | {"weights": {name: weight / total for name, weight in part.weights.items()}}
+    )
+
+
+def _translation(part: TranslationPart) -> Translation:
+    words = {name: DimensionWords(**dict(each)) for name, each in part.dimensions.items()}
+    return Translation(part.instructions, part.inputs, words)
 
 
 Place = tuple[str | int, ...]
@@ -212,13 +190,13 @@ Place = tuple[str | int, ...]
 
 def check_file(file: InstrumentFile) -> Iterator[tuple[Place, str]]:
     """Every problem as (place in the file, what is wrong and what to do)."""
-    yield from _repeated("inputs", [each.name for each in file.inputs])
-    names: list[str] = []
-    for section in ("dimensions", "reversed", "composites"):
-        for position, each in enumerate(getattr(file, section)):
-            if each.name in names:
-                yield (section, position, "name"), f"the name {each.name!r} is used twice; choose another"
-            names.append(each.name)
+    for sections in (("inputs",), ("dimensions", "reversed", "composites")):
+        names: list[str] = []
+        for section in sections:
+            for position, each in enumerate(getattr(file, section)):
+                if each.name in names:
+                    yield (section, position, "name"), f"the name {each.name!r} is used twice; choose another"
+                names.append(each.name)
     yield from _check_skips(file)
     yield from _check_derived(file)
     yield from _check_translations(file)
@@ -299,12 +277,6 @@ def _check_translations(file: InstrumentFile) -> Iterator[tuple[Place, str]]:
                 if grade not in known:
                     place = (*at, "dimensions", name, "grades", grade)
                     yield place, f"{grade} is not a grade of {name!r}; {_one_of(map(str, sorted(known)))}"
-
-
-def _repeated(section: str, names: list[str]) -> Iterator[tuple[Place, str]]:
-    for position, name in enumerate(names):
-        if name in names[:position]:
-            yield (section, position, "name"), f"the name {name!r} is used twice; choose another"
 
 
 def _one_of(names: Iterable[str]) -> str:

@@ -15,28 +15,24 @@ def output_schema(
     instrument: Instrument,
     dimensions: Iterable[str] | None = None,
     explain: Explain = True,
-    max_explanation: int | None = None,
 ) -> dict[str, Any]:
     """The schema of an answer on these dimensions (all, where none is named), in the instrument's order.
 
     With `explain` each dimension is `{explanation, score}`, the explanation first so that the model reasons
-    before it grades; "after" puts the grade first; without, it is the bare grade. `max_explanation` bounds the
-    explanation's characters, for endpoints that know `maxLength` (the embedded model; not every hosted one).
+    before it grades; "after" puts the grade first; without, it is the bare grade.
     """
     wanted = None if dimensions is None else {instrument.dimension(name).name for name in dimensions}
     asked = [each for each in instrument.dimensions if wanted is None or each.name in wanted]
-    return closed_object({each.name: _dimension(each, explain, max_explanation) for each in asked})
+    return closed_object({each.name: _dimension(each, explain) for each in asked})
 
 
-def _dimension(dimension: Dimension, explain: Explain, max_explanation: int | None) -> dict[str, Any]:
+def _dimension(dimension: Dimension, explain: Explain) -> dict[str, Any]:
     grade: dict[str, Any] = {"type": "integer", "enum": list(dimension.values)}
     if dimension.may_be_not_applicable or dimension.skip:
         grade = {"type": ["integer", "null"], "enum": [*dimension.values, None]}
     if not explain:
         return grade
-    explanation: dict[str, Any] = {"type": "string"}
-    if max_explanation is not None:
-        explanation["maxLength"] = max_explanation
+    explanation = {"type": "string"}
     if explain == "after":
         return closed_object({"score": grade, "explanation": explanation})
     return closed_object({"explanation": explanation, "score": grade})

@@ -1,6 +1,5 @@
 from ._answer_file import AnswerFile as AnswerFile
 from ._answer_file import RecordedAs as RecordedAs
-from ._answer_file import RecordedFailure as RecordedFailure
 from ._answer_file import write_answers as write_answers
 from ._answers import DEPLOYMENTS as DEPLOYMENTS
 from ._answers import NOT_TOLD as NOT_TOLD

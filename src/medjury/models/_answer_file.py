@@ -87,11 +87,7 @@ class _Failure(_Line):
 _AnyLine: TypeAdapter[_Reply | _Failure] = TypeAdapter(_Reply | _Failure)
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedFailure:
-    """A call that ended without a reply, as `failure_text` tells it."""
-
-    text: str
+Recorded = Reply | str  # a reply, or of a call that ended without one what `failure_text` tells
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +98,7 @@ class AnswerFile:
     path: Path
     hash: str
     models: tuple[RecordedAs, ...]
-    answers: Mapping[str, Reply | RecordedFailure] = field(repr=False)
+    answers: Mapping[str, Recorded] = field(repr=False)
     first_rating: str = ""
 
     @classmethod
@@ -127,7 +123,7 @@ class AnswerFile:
         with limits.open_binary(path, is_packed=path.suffix == ".gz", limit=_LARGEST_FILE) as file:
             lines = _lines(file, path)
             header = _checked(_Header.model_validate, next(lines, b""), path, 1)
-            answers: dict[str, Reply | RecordedFailure] = {}
+            answers: dict[str, Recorded] = {}
             for number, line in enumerate(lines, 2):
                 if line.strip():
                     read = _checked(_AnyLine.validate_python, line, path, number)
@@ -159,16 +155,16 @@ def _checked(validate: Callable[[Any], _Checked], line: bytes, path: Path, numbe
         ) from None
 
 
-def _answer(line: _Reply | _Failure) -> Reply | RecordedFailure:
+def _answer(line: _Reply | _Failure) -> Recorded:
     if isinstance(line, _Failure):
-        return RecordedFailure(json.dumps(line.failure, sort_keys=True))
+        return json.dumps(line.failure, sort_keys=True)
     return Reply(**{name: value for name, value in line if name != "key"})
 
 
 def write_answers(
     path: Path,
     models: Iterable[RecordedAs],
-    answers: Iterable[tuple[str, Reply | RecordedFailure]],
+    answers: Iterable[tuple[str, Recorded]],
     *,
     first_rating: str = "",
 ) -> int:
@@ -185,8 +181,8 @@ def write_answers(
         file.write(_encoded(header))
         for key, answer in answers:
             count += 1
-            if isinstance(answer, RecordedFailure):
-                file.write(_encoded({"key": key, "failure": json.loads(answer.text)}))
+            if isinstance(answer, str):
+                file.write(_encoded({"key": key, "failure": json.loads(answer)}))
             else:
                 stated = {name: getattr(answer, name) for name in Reply.__slots__}
                 if not answer.tokens_written:  # as files have it that were written before it was known

@@ -14,7 +14,7 @@ from medjury.models._batch_jobs import (
     BatchProvider,
     Job,
     JobResult,
-    JobState,
+    State,
     Wire,
     asked_in_batches,
     result_fault,
@@ -22,12 +22,12 @@ from medjury.models._batch_jobs import (
 from medjury.models._chat import Message, ModelError, Reply, Request
 from medjury.models._connection import ForbiddenHostError, Opened, TooLargeError, verifying_context
 from medjury.models._echo import prompt_of
-from medjury.models._faults import LostReplyError, error_words, retry_after_seconds
+from medjury.models._faults import LostReplyError, connection_fault, error_words, retry_after_seconds
 from medjury.models._finish import finish_of
 from medjury.models._hosts import forbidden, is_allowed
 from medjury.models._reply_fields import fields, handed_over, loaded, require_no_error, text_of, unwrapped
 from medjury.models._sampling import stated_sampling
-from medjury.models._sdk import Refused, SdkDialect, SdkModel, connection_fault, unreadable
+from medjury.models._sdk import Refused, SdkDialect, SdkModel, unreadable
 from medjury.models._secrets import read_key
 from medjury.models._tokens import estimate_tokens, reported_tokens, request_tokens
 from medjury.models._wording import base64_of, without_surrogates, worded
@@ -312,9 +312,9 @@ class AnthropicBatches(BatchProvider):
             )
             raise LostReplyError(Reason.PROVIDER, found, retry=True)
 
-    async def look(self, provider_id: str) -> JobState:
+    async def look(self, provider_id: str) -> tuple[State, str]:
         found = await self._wire.json("GET", f"{_PATH}/{provider_id}")
-        return JobState("ended" if found.get("processing_status") == "ended" else "open")
+        return "ended" if found.get("processing_status") == "ended" else "open", ""
 
     async def results(self, provider_id: str) -> AsyncIterator[JobResult]:
         payload = await self._wire.send("GET", f"{_PATH}/{provider_id}/results")

@@ -6,6 +6,7 @@ How a job is stated and written down, what all providers of batch jobs have in c
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
@@ -13,9 +14,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.models._chat import ModelError, Reply, Request, TakesBatches
-from medjury.models._connection import ForbiddenHostError, Opened, PerLoop, open_session
-from medjury.models._faults import LostReplyError, NotSentError, Place, error_words, fault
+from medjury.models._chat import ModelError, Reply, Request
+from medjury.models._connection import Opened, PerLoop, open_session
+from medjury.models._faults import LostReplyError, Place, connection_fault, error_words, fault
 
 if TYPE_CHECKING:
     import aiohttp
@@ -56,14 +57,6 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class JobState:
-    """The state of a job and, where that is known, why it never ran."""
-
-    state: State
-    why: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class JobResult:
     """What came of one call of a job: an answer with its HTTP status, or (status 0) why there is none."""
 
@@ -87,25 +80,6 @@ class JobJournal(Protocol):
 
     async def finished(self, job: str, keys: Sequence[str]) -> None:
         """These calls of it have an end."""
-
-
-class BatchEndpoint(TakesBatches, Protocol):
-    """How one provider takes batch jobs."""
-
-    async def submit(self, job: str, calls: Sequence[tuple[str, Request]]) -> str:
-        """Hand a job over; what the provider calls it. `LostReplyError` where nobody knows whether it arrived."""
-
-    async def find(self, job: Job) -> str | None:
-        """What the provider calls a job whose submission was never confirmed; None where it has none such."""
-
-    async def look(self, provider_id: str) -> JobState:
-        """Its state."""
-
-    def results(self, provider_id: str) -> AsyncIterator[JobResult]:
-        """What came of its calls, in any order, perhaps one of them twice."""
-
-    def reply(self, request: Request, result: JobResult) -> Reply:
-        """The reply; `ModelError` where it is none."""
 
 
 _LARGEST_BODY = 1024 * 1024 * 1024
@@ -132,16 +106,8 @@ class Wire:
                 allow_redirects=False,
             ) as response:  # fmt: skip
                 payload = await response.read()
-        except ForbiddenHostError as error:
-            raise NotSentError(Reason.PROVIDER, str(error), fatal=True) from None
-        except aiohttp.ClientConnectorError as error:
-            if isinstance(error.os_error, ForbiddenHostError):
-                raise NotSentError(Reason.PROVIDER, str(error.os_error), fatal=True) from None
-            message = f"no connection to {self._place.host}: is the endpoint running?"
-            raise NotSentError(Reason.PROVIDER, message, retry=True) from None
-        except (aiohttp.ClientError, OSError, TimeoutError):
-            message = f"the connection to {self._place.host} broke while a batch job was handled"
-            raise LostReplyError(Reason.PROVIDER, message, retry=True) from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise connection_fault(self._place, error) from None
         if 200 <= response.status < 300:
             return payload
         found = fault(self._place, response.status, error_words(payload), ())
@@ -172,9 +138,9 @@ class Wire:
         await self._session.close()
 
 
-class BatchProvider:
-    """`made` makes the request of one call, `read` its reply from a result; `dialect`
-    tells in which form calls are asked now: what one job has taught is used in the next."""
+class BatchProvider(ABC):
+    """How one provider takes batch jobs. `made` makes the request of one call, `read` its reply from a result;
+    `dialect` tells in which form calls are asked now: what one job has taught is used in the next."""
 
     def __init__(
         self,
@@ -191,6 +157,22 @@ class BatchProvider:
         self._made = made
         self._read = read
 
+    @abstractmethod
+    async def submit(self, job: str, calls: Sequence[tuple[str, Request]]) -> str:
+        """Hand a job over; what the provider calls it. `LostReplyError` where nobody knows whether it arrived."""
+
+    @abstractmethod
+    async def find(self, job: Job) -> str | None:
+        """What the provider calls a job whose submission was never confirmed; None where it has none such."""
+
+    @abstractmethod
+    async def look(self, provider_id: str) -> tuple[State, str]:
+        """Its state and, where that is known, why it never ran."""
+
+    @abstractmethod
+    def results(self, provider_id: str) -> AsyncIterator[JobResult]:
+        """What came of its calls, in any order, perhaps one of them twice."""
+
     def _note(self, calls: Sequence[tuple[str, Request]]) -> None:
         """These calls are asked in the dialect of now."""
         self._asked_in.update(dict.fromkeys((key for key, _ in calls), self._dialect()))
@@ -203,6 +185,7 @@ class BatchProvider:
                 yield result
 
     def reply(self, request: Request, result: JobResult) -> Reply:
+        """The reply; `ModelError` where it is none."""
         return self._read(request, result, self._asked_in.pop(result.key, None))
 
     async def close(self) -> None:

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar, cast
 
 from medjury.instruments import Reason
-from medjury.models._batch_jobs import BatchEndpoint, Job, JobCall, JobJournal, JobResult, PendingError
+from medjury.models._batch_jobs import BatchProvider, Job, JobCall, JobJournal, JobResult, PendingError
 from medjury.models._chat import ChatModel, ModelError, Reply, Request
 from medjury.models._faults import LostReplyError
 from medjury.models._gate.sending import Sending
@@ -47,7 +47,7 @@ class _Queue:
     """What one model is to be asked."""
 
     model: ChatModel
-    endpoint: BatchEndpoint
+    endpoint: BatchProvider
     gathering: list[_Waiting] = field(default_factory=list)
     signs: int = 0  # in their prompts
     timer: asyncio.TimerHandle | None = None
@@ -135,7 +135,7 @@ class Batches:
         queue = self._queues.get(model.name)
         if queue is None:
             assert model.batch is not None
-            queue = self._queues[model.name] = _Queue(model, cast(BatchEndpoint, model.batch))
+            queue = self._queues[model.name] = _Queue(model, cast(BatchProvider, model.batch))
         return queue
 
     async def _load(self, queue: _Queue) -> None:
@@ -235,13 +235,16 @@ class Batches:
         """Wait for the end of a job, and tell everyone what came of it."""
         if not self._wait and job.provider_id is None:  # it was handed over just now
             raise self._left(name, len(results))
-        while (state := await self._patiently(lambda: queue.endpoint.look(name), job, name)).state == "open":
+        while True:
+            state, why = await self._patiently(lambda: queue.endpoint.look(name), job, name)
+            if state != "open":
+                break
             if not self._wait or self._stop.is_set():
                 raise self._left(name, len(results))
             await self._pause()
-        if state.state == "failed":
-            why = f"the batch job {name} failed: {state.why or 'its provider does not say why'}"
-            raise ModelError(Reason.PROVIDER, why, fatal=True)
+        if state == "failed":
+            said = f"the batch job {name} failed: {why or 'its provider does not say why'}"
+            raise ModelError(Reason.PROVIDER, said, fatal=True)
 
         async def fetch() -> dict[str, JobResult]:
             found: dict[str, JobResult] = {}
@@ -255,7 +258,7 @@ class Batches:
                 continue
             if key in found:
                 waiting.set_result(found[key])
-            elif state.state == "expired":
+            elif state == "expired":
                 waiting.set_result(JobResult(key, 0, b"{}", expired=True))
             else:
                 message = f"the batch job {name} has ended without a result for this call"

@@ -93,7 +93,7 @@ class ModelError(Exception):
 
 
 class TakesBatches(Protocol):
-    """A way of handing many calls over at once; `BatchEndpoint` states how."""
+    """A way of handing many calls over at once; `BatchProvider` states how."""
 
     @property
     def size(self) -> int:

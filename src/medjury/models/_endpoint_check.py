@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import closed_object
@@ -24,23 +23,12 @@ _MODES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class EndpointCheck:
-    """Whether an endpoint can be used, and what was seen."""
-
-    works: bool
-    lines: tuple[str, ...]
-
-    def text(self) -> str:
-        return "\n".join(self.lines)
-
-
 async def check_endpoint(
     model: ChatModel, allow_hosts: Sequence[str] = (), *, temperature: float = 0.0
-) -> EndpointCheck:
-    """Ask the endpoint one question with all that a judge sends: instructions, schema, seed, temperature, and the
-    room that an answer has if the study does not say otherwise. A host that is not allowed is an error; what the
-    endpoint itself does wrong is reported."""
+) -> tuple[bool, list[str]]:
+    """Whether an endpoint can be used, and what was seen. It is asked one question with all that a judge sends:
+    instructions, schema, seed, temperature, and the room that an answer has if the study does not say otherwise. A
+    host that is not allowed is an error; what the endpoint itself does wrong is reported."""
     gate = Gate(cache=MemoryCache(), allow_hosts=allow_hosts, attempts=1)
     try:
         gate.check([model])
@@ -52,13 +40,13 @@ async def check_endpoint(
         request = Request(messages, schema=_SCHEMA, seed=0, temperature=temperature)
         answer = await gate.ask(model, request)
     except ModelError as error:
-        return EndpointCheck(False, (f"Does not work ({error.reason}): {error.message}",))
+        return False, [f"Does not work ({error.reason}): {error.message}"]
     finally:
         await model.close()
     return _seen(model, answer.reply, request.max_tokens)
 
 
-def _seen(model: ChatModel, reply: Reply, max_tokens: int) -> EndpointCheck:
+def _seen(model: ChatModel, reply: Reply, max_tokens: int) -> tuple[bool, list[str]]:
     lines = [f"It answers: {reply.model or model.name} in {reply.seconds:.2f} s, {reply.tokens_out} tokens."]
     if mode := _MODES.get(model.answers_in):
         lines.append(mode)
@@ -66,7 +54,7 @@ def _seen(model: ChatModel, reply: Reply, max_tokens: int) -> EndpointCheck:
         lines.append(f"It does not accept {' and '.join(model.dropped)}: a run leaves that out and says so.")
     if (why := why_unfinished(reply.finish, max_tokens)) is not None:
         lines.append(f"But it gave no whole answer: {why[1]}.")
-        return EndpointCheck(False, tuple(lines))
+        return False, lines
     try:
         followed = json.loads(reply.text).get("answer") in _SEASONS
     except (ValueError, AttributeError):
@@ -74,4 +62,4 @@ def _seen(model: ChatModel, reply: Reply, max_tokens: int) -> EndpointCheck:
     lines.append(
         "The answer follows the schema." if followed else "But the answer does not follow the schema."
     )
-    return EndpointCheck(followed, tuple(lines))
+    return followed, lines

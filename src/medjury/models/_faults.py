@@ -13,6 +13,7 @@ from typing import Any
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError
+from medjury.models._connection import ForbiddenHostError, TooLargeError
 from medjury.models._echo import without_echo
 
 _CONTEXT_WORDS = (
@@ -98,6 +99,26 @@ def _no_quota(status: int, lowered: str, retry_after: float | None) -> bool:
     if status == 429:
         return retry_after is None and any(each in lowered for each in _EMPTY_WORDS)
     return status == 402 or (status in (400, 403) and any(each in lowered for each in _QUOTA_WORDS))
+
+
+_NO_CONNECTION = ("ConnectError", "ClientConnectorError", "ConnectionRefusedError")
+
+
+def connection_fault(place: Place, error: BaseException) -> ModelError:
+    """The fault of a call that broke without a status, whatever a package wrapped its cause in."""
+    chain = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None:
+        chain.append(cause)
+    for each in chain:
+        if isinstance(each, ForbiddenHostError):
+            return NotSentError(Reason.PROVIDER, str(each), fatal=True)
+        if isinstance(each, TooLargeError):
+            return LostReplyError(Reason.PROVIDER, f"the answer of {place.host} is too large: {each}")
+    if any(kind.__name__ in _NO_CONNECTION for each in chain for kind in type(each).__mro__):
+        message = f"no connection to {place.host}: is the endpoint running?"
+        return NotSentError(Reason.PROVIDER, message, retry=True)
+    message = f"the connection to {place.host} broke, the answer is lost"
+    return LostReplyError(Reason.PROVIDER, message, retry=True)
 
 
 def redirect_fault(place: Place, location: str | None) -> ModelError:

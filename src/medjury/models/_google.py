@@ -8,11 +8,11 @@ from typing import Any
 
 from medjury.models._chat import ModelError, Reply, Request
 from medjury.models._connection import Opened, open_session, verifying_context
-from medjury.models._faults import retry_after_seconds
+from medjury.models._faults import connection_fault, retry_after_seconds
 from medjury.models._finish import finish_of
 from medjury.models._reply_fields import fields, handed_over, loaded, require_no_error, text_of, unwrapped
 from medjury.models._sampling import stated_sampling
-from medjury.models._sdk import Refused, SdkDialect, SdkModel, connection_fault, unreadable
+from medjury.models._sdk import Refused, SdkDialect, SdkModel, unreadable
 from medjury.models._secrets import read_key
 from medjury.models._tokens import estimate_tokens, reported_tokens, request_tokens
 from medjury.models._wording import without_surrogates, worded

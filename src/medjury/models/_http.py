@@ -115,7 +115,7 @@ class Client:
             raise ConnectError("the client is closed")
         if self._session is None:
             self._session = await anext(self._opening)
-        call = _Call()
+        call = SimpleNamespace(has_left=False)  # whether any of it may have left this machine
         try:
             return await self._post(self._session, address, body, call)
         except (GuardError, BrokenError):
@@ -131,7 +131,9 @@ class Client:
         await self._opening.aclose()
         await asyncio.sleep(0)  # transports end in the loop's next turn
 
-    async def _post(self, session: aiohttp.ClientSession, address: str, body: bytes, call: _Call) -> Response:
+    async def _post(
+        self, session: aiohttp.ClientSession, address: str, body: bytes, call: SimpleNamespace
+    ) -> Response:
         async with session.post(
             address,
             data=body if len(body) <= _LARGE else io.BytesIO(body),  # which is sent piece by piece
@@ -145,13 +147,6 @@ class Client:
             coding = ",".join(response.headers.getall("Content-Encoding", ()))
             plain = _unpacked(await response.read(), coding.lower(), self._largest_body)
             return Response(response.status, response.headers, plain)
-
-
-@dataclass(slots=True)
-class _Call:
-    """One request: whether any of it may have left this machine."""
-
-    has_left: bool = False
 
 
 async def _open_to_the_end(

@@ -9,7 +9,7 @@ from typing import Any
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
-from medjury.models._answer_file import AnswerFile, RecordedAs, RecordedFailure
+from medjury.models._answer_file import AnswerFile, Recorded, RecordedAs
 from medjury.models._chat import ChatModel, ModelError, PlainModel, Reply, Request
 from medjury.models._faults import NotSentError
 from medjury.models._gate.cache import request_key
@@ -98,8 +98,8 @@ class RecordedModel(PlainModel):
     async def count_tokens(self, request: Request) -> int | None:
         """What was answered did fit, however it was counted; what was too long then is too long now."""
         answer = self._find(request)
-        if isinstance(answer, RecordedFailure):
-            raise failure_of(answer.text, self)
+        if isinstance(answer, str):
+            raise failure_of(answer, self)
         if answer is None:
             return None
         room = (context_window(self) or answer.tokens_in) - request.max_tokens
@@ -110,14 +110,14 @@ class RecordedModel(PlainModel):
         if isinstance(answer, Reply):
             return answer
         if answer is not None:
-            raise failure_of(answer.text, self)
+            raise failure_of(answer, self)
         raise NotSentError(
             Reason.NOT_STORED,
             f"no answer to this question is in {self._path.name}: the cases, the instrument or a setting are not "
             "those of the recorded run. Put them back, or name a model that can be asked",
         )
 
-    def _find(self, request: Request) -> Reply | RecordedFailure | None:
+    def _find(self, request: Request) -> Recorded | None:
         file, was = self._open()
         return file.answers.get(request_key(was.identity, request, request.draw))
 

@@ -14,9 +14,16 @@ from typing import Any, ClassVar, NamedTuple
 
 from medjury.instruments import Reason
 from medjury.models._chat import ModelError, PlainModel, Reply, Request
-from medjury.models._connection import ForbiddenHostError, Opened, PerLoop, TooLargeError
+from medjury.models._connection import Opened, PerLoop
 from medjury.models._echo import prompt_of
-from medjury.models._faults import LostReplyError, NotSentError, Place, fault, missing_package, redirect_fault
+from medjury.models._faults import (
+    LostReplyError,
+    Place,
+    connection_fault,
+    fault,
+    missing_package,
+    redirect_fault,
+)
 from medjury.models._gate.sending import announce_request
 from medjury.models._hosts import host_of, require_allowed
 from medjury.models._openai.dialect import refuses
@@ -63,22 +70,6 @@ def unreadable(place: Place) -> LostReplyError:
     return LostReplyError(
         Reason.PROVIDER, f"the answer of {place.host} is cut off, or not what was expected", retry=True
     )
-
-
-def connection_fault(place: Place, error: BaseException) -> ModelError:
-    """The fault of a call that broke without a status, whatever an SDK wrapped its cause in."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, ForbiddenHostError):
-            return NotSentError(Reason.PROVIDER, str(cause), fatal=True)
-        if isinstance(cause, TooLargeError):
-            return LostReplyError(Reason.PROVIDER, f"the answer of {place.host} is too large: {cause}")
-        if type(cause).__name__ in ("ConnectError", "ClientConnectorError", "ConnectionRefusedError"):
-            message = f"no connection to {place.host}: is the endpoint running?"
-            return NotSentError(Reason.PROVIDER, message, retry=True)
-        cause = cause.__cause__ or cause.__context__
-    message = f"the connection to {place.host} broke, the answer is lost"
-    return LostReplyError(Reason.PROVIDER, message, retry=True)
 
 
 @asynccontextmanager

@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
@@ -137,7 +137,7 @@ class TransformersModel(PlainModel):
         messages = worded(request, native=False)
         return Request(messages, None, request.max_tokens, request.temperature, request.seed)
 
-    def engine(self) -> Engine:
+    def engine(self) -> TransformersEngine:
         """The weights, loaded. `MedjuryError` where they cannot be."""
         return TransformersEngine(
             self.label,
@@ -159,30 +159,20 @@ class TransformersModel(PlainModel):
         return self._running
 
 
-class Engine(Protocol):
-    """Weights in memory. Everything is asked of it in one thread."""
-
-    def count(self, messages: Sequence[Message]) -> int:
-        """How many tokens the prompt has."""
-
-    def answer(self, request: Request) -> Reply:
-        """What the model says; `ModelError` where it says nothing."""
-
-
 class Running:
     """One copy of a model and the one thread that runs it. It is loaded when first needed."""
 
-    def __init__(self, load: Callable[[], Engine]) -> None:
+    def __init__(self, load: Callable[[], TransformersEngine]) -> None:
         self._load = load
-        self._engine: Engine | None = None
+        self._engine: TransformersEngine | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="medjury-model")
         weakref.finalize(self, self._thread.shutdown, wait=False)
 
-    async def do(self, work: Callable[[Engine], _Result]) -> _Result:
+    async def do(self, work: Callable[[TransformersEngine], _Result]) -> _Result:
         """What comes of this work, once it has its turn; what is given up before that is not done."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, lambda: work(self._loaded()))
 
-    def _loaded(self) -> Engine:
+    def _loaded(self) -> TransformersEngine:
         if self._engine is None:
             self._engine = self._load()
         return self._engine
@@ -192,7 +182,7 @@ _lock = threading.Lock()
 _running: weakref.WeakValueDictionary[Hashable, Running] = weakref.WeakValueDictionary()
 
 
-def shared(key: Hashable, load: Callable[[], Engine]) -> Running:
+def shared(key: Hashable, load: Callable[[], TransformersEngine]) -> Running:
     """The copy that has this key; all models with the same settings share one."""
     with _lock:
         found = _running.get(key)

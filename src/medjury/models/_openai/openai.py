@@ -22,7 +22,6 @@ from medjury.models._batch_jobs import (
     BatchProvider,
     Job,
     JobResult,
-    JobState,
     State,
     Wire,
     asked_in_batches,
@@ -92,11 +91,11 @@ class OpenAIBatches(BatchProvider):
             after = f"&after={page['last_id']}"
         return None
 
-    async def look(self, provider_id: str) -> JobState:
+    async def look(self, provider_id: str) -> tuple[State, str]:
         found = await self._wire.json("GET", f"/batches/{provider_id}")
         errors = fields(found.get("errors")).get("data") or ()
         why = "; ".join(str(fields(each).get("message", "")) for each in errors[:3])
-        return JobState(_STATES.get(str(found.get("status")), "open"), why)
+        return _STATES.get(str(found.get("status")), "open"), why
 
     async def results(self, provider_id: str) -> AsyncIterator[JobResult]:
         found = await self._wire.json("GET", f"/batches/{provider_id}")

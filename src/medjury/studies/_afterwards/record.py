@@ -12,7 +12,7 @@ from typing import Any
 from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import write_whole
-from medjury.models import KINDS, AnswerFile, RecordedAs, RecordedFailure, Reply, write_answers
+from medjury.models import KINDS, AnswerFile, RecordedAs, Reply, write_answers
 from medjury.store.ratings import Rating, Store, open_store
 from medjury.store.runs import SCORES, RunFolder
 from medjury.studies._afterwards.earlier_run import study_of_run
@@ -152,7 +152,7 @@ def record_answers(study: Study, ratings: Sequence[Rating], out: str | Path) -> 
     return write_answers(out, models, sorted(answers.items()), first_rating=first)
 
 
-def _answers(store: Store, ratings: Iterable[Rating]) -> Iterator[tuple[str, Reply | RecordedFailure]]:
+def _answers(store: Store, ratings: Iterable[Rating]) -> Iterator[tuple[str, Reply | str]]:
     """The reply, or the lasting failure, of every question that was asked for them."""
     units = list(dict.fromkeys(row.key for row in ratings if row.rater_kind == "judge"))
     for start in range(0, len(units), _AT_ONCE):
@@ -160,7 +160,7 @@ def _answers(store: Store, ratings: Iterable[Rating]) -> Iterator[tuple[str, Rep
         yield from store.replies({each.reply for each in questions if each.reply is not None}).items()
         for each in questions:
             if each.failure and "key" in (failure := json.loads(each.failure)):
-                yield failure["key"], RecordedFailure(each.failure)
+                yield failure["key"], each.failure
 
 
 def _first_rating(ratings: Iterable[Rating], study: Study) -> str:

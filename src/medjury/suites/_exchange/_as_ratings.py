@@ -23,7 +23,6 @@ from medjury.models import (
     Message,
     ModelError,
     RecordedAs,
-    RecordedFailure,
     RecordedModel,
     Reply,
     failure_text,
@@ -345,13 +344,13 @@ def _of_one_model(path: Path, model: str | None) -> list[GivenRun]:
 
 def _recorded(
     lines: Sequence[tuple[Case, int, GivenAnswer]], speaker: Speaker, identity: dict[str, str]
-) -> Iterator[tuple[str, Reply | RecordedFailure]]:
+) -> Iterator[tuple[str, Reply | str]]:
     for case, most, answer in lines:
         message = Message("user", case.texts["prompt"])
         request = replace(speaker, max_tokens=most).request((message,), None, Sample())
         key = request_key(identity, request, request.draw)
         if answer.failure:
-            yield key, RecordedFailure(failure_text(ModelError(Reason.PROVIDER, answer.failure), key))
+            yield key, failure_text(ModelError(Reason.PROVIDER, answer.failure), key)
         else:
             finish = _FINISHES.get(answer.finish, "stop")
             yield key, Reply(answer.text, finish, tokens_in=answer.tokens_in, tokens_out=answer.tokens_out)
