@@ -159,17 +159,23 @@ LEVELS = (0.0, 1.0, 2.0)
 
 
 def metrics_beside_labels(
-    table: object, *, reference: Names | None = None, resamples: int | None = None
+    table: object,
+    *,
+    raters: Names | None = None,
+    reference: Names | None = None,
+    dimensions: Names | None = None,
+    resamples: int | None = None,
+    seed: int | None = None,
 ) -> MetaEvaluation:
     """`meta_evaluate` for the metrics of a rating table, on its dimensions with the grades 0, 1 and 2. The label is
     the reference's mean where it is one of these; an answer on which clinicians differ has none."""
     from medjury.tables import rating_table
 
     ready = rating_table(table)
-    roles = ready.roles(None, reference, kinds=("metric",))
+    roles = ready.roles(raters, reference, kinds=("metric",))
     metrics = [name for name in roles.raters if ready.raters.get(name) == "metric"]
     graded = [
-        each for each in ready.chosen(None, derived=False) if each.grades and each.grades.values == LEVELS
+        each for each in ready.chosen(dimensions, derived=False) if each.grades and each.grades.values == LEVELS
     ]
     if not metrics or not graded:
         raise MedjuryError("there are no text metrics beside labels of 0, 1 and 2.")
@@ -184,7 +190,7 @@ def metrics_beside_labels(
         labels: Sequence[int] = means[whole].astype(int).tolist()
         found = meta_evaluate(
             {name: grid.scores[name][whole] for name in metrics}, labels,
-            clusters=grid.clusters[whole].tolist(), resamples=ready.resamples(resamples), seed=ready.seed(None),
+            clusters=grid.clusters[whole].tolist(), resamples=ready.resamples(resamples), seed=ready.seed(seed),
         )  # fmt: skip
         rows += [replace(one, dimension=each.name, n_undecided=undecided) for one in found.rows]
     return MetaEvaluation(tuple(rows))
