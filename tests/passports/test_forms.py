@@ -13,9 +13,10 @@ from tests.passports.passported import NOBODY, by_hand, write_study
 
 from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
-from medjury.in_use.passports import FORMS, Passport, check_passport, passport_as, read_passport
+from medjury.in_use.passports import Passport, check_passport, passport_as, read_passport
 from medjury.in_use.passports._check import run_changes
 from medjury.in_use.passports._document import PassportFinding, PassportNumber, expired, parsed_passport
+from medjury.in_use.passports._exchange import FORMS
 from medjury.in_use.passports._rebuilding import travelling_settings
 from medjury.store.runs import InjectionShift, ManifestInjection
 

@@ -25,7 +25,6 @@ from medjury.analysis.audits._every_audit import AUDITS, COMPARING
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports import (
-    FORMS,
     RefusedError,
     check_passport,
     passport_as,
@@ -33,7 +32,7 @@ from medjury.in_use.passports import (
     read_passport,
 )
 from medjury.in_use.passports._document import PassportNumber, content_hash, parsed_passport
-from medjury.in_use.passports._exchange import OPEN
+from medjury.in_use.passports._exchange import FORMS, OPEN
 
 CHECKER = REPOSITORY / "docs" / "check_judge_card.py"
 SCHEMA = jsonschema.Draft202012Validator(json.loads(DOCS.read_text()))

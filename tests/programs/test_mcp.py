@@ -19,7 +19,7 @@ from medjury.cli import main
 from medjury.cli.mcp import run as run_mcp
 from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports import RefusedError
-from medjury.in_use.programs import CardJury, CardServer, serve_mcp
+from medjury.in_use.programs import CardJury, CardServer
 
 HELLO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
 
@@ -42,7 +42,7 @@ def talk(server: CardServer, *messages: Any) -> list[dict[str, Any]]:
         (each if isinstance(each, bytes) else json.dumps(each).encode()) + b"\n" for each in messages
     )
     out = io.BytesIO()
-    serve_mcp(server, io.BytesIO(lines), out)
+    server.serve(io.BytesIO(lines), out)
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 

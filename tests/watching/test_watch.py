@@ -26,12 +26,12 @@ from tests.passports.passported import as_clinicians, grade, row, write_rows
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports import make_passport
-from medjury.in_use.watching import Watched, watch
+from medjury.in_use.watching import watch
 from medjury.in_use.watching._confidence_sequence import ConfidenceSequence
 from medjury.in_use.watching._quantities import Quantity, WatchedScale
 from medjury.in_use.watching._settings import LimitsPart, SourcePart, WatchPart
 from medjury.in_use.watching._state import State, WatchedCase
-from medjury.in_use.watching._status import QuantityFound, Window
+from medjury.in_use.watching._status import QuantityFound, Watched, Window
 from medjury.studies._study.rated import read_queue
 
 GOOD, BAD = range(1004, 2000, 5), range(1000, 2000, 5)  # visits that the jury gives a 5, or a 1

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from medjury.foundation.errors import MedjuryError
-    from medjury.in_use.programs import CardJury, CardServer, serve_mcp
+    from medjury.in_use.programs import CardJury, CardServer
 
     if options.live and options.answers:
         raise MedjuryError("--live asks the judges and --answers asks nobody: name one of them")
@@ -53,5 +53,5 @@ def run(options: argparse.Namespace) -> int:
             live=options.live,
             explanations=options.explanations,
         )
-        serve_mcp(server, sys.stdin.buffer, out)
+        server.serve(sys.stdin.buffer, out)
     return 0

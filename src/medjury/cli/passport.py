@@ -46,10 +46,9 @@ def run(options: argparse.Namespace) -> int:
         return found.exit_status
     away = options.action == "export"
     if options.action == "make":
-        taken = ("calibration", "alpha", "cases", "allow_unvalidated")
+        taken = ("calibration", "alpha", "cases", "allow_unvalidated", "sign")
         how = {name: getattr(options, name) for name in taken}
         made = passports.make_passport(options.run, expires_days=options.expires, **how)
-        made = passports.signed_passport(made, options.sign) if options.sign else made
     else:
         made = (passports.read_passport if away else passports.passport_from)(options.file)
     write_whole(options.out, passports.passport_as(options.form, made) if away else made.text())

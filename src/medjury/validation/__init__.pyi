@@ -1,6 +1,4 @@
 from ._clustered import clustered_contrast as clustered_contrast
-from ._clustered import clustered_share as clustered_share
-from ._clustered import patients as patients
 from ._compare_runs import compare_runs as compare_runs
 from ._compare_ways import compare_ways as compare_ways
 from ._evidence import Evidence as Evidence
@@ -20,7 +18,6 @@ from ._sentences import THIS_JUDGE as THIS_JUDGE
 from ._sentences import Word as Word
 from ._sentences import about_judge as about_judge
 from ._sentences import in_units as in_units
-from ._settling import Settling as Settling
 from ._settling import SettlingRow as SettlingRow
 from ._settling import settling as settling
 from ._validate import Validation as Validation

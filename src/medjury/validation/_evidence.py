@@ -28,6 +28,7 @@ from medjury.tables import (
     of_cases,
     rating_table,
 )
+from medjury.validation._clustered import clustered_share, patients
 from medjury.validation._colleague import Beside, Tested, colleague_test
 from medjury.validation._registered import Standing, standing
 from medjury.validation._rule import Rule
@@ -140,6 +141,15 @@ class Evidence:
     def reference(self, grid: Grid) -> Floats:
         """The clinicians' one score on every answer, by the run's consensus; NaN where there is none."""
         return self.table.reference_scores(grid, self.clinicians)
+
+    @cached_property
+    def patients(self) -> dict[str, str]:
+        """Whose each held-out item is: the patient where one is named, else the item itself."""
+        return patients(self.table)
+
+    def share(self, hits: Sequence[bool], items: Sequence[str]) -> Estimate:
+        """A share with its interval, the rows of one patient together; its `n` counts patients."""
+        return clustered_share(self.table, hits, items, confidence=self.confidence)
 
     def differences(self, dimension: str) -> tuple[Grid, Floats, str]:
         """By how much the rater on trial is above the clinicians on every answer or, for want of clinicians, how

@@ -31,6 +31,7 @@ from medjury.in_use.passports._document import (
     PassportRun,
     PassportVerdict,
     aware,
+    signed_passport,
 )
 from medjury.in_use.passports._population import Population, population_of
 from medjury.in_use.passports._rebuilding import jury_of_run, rebuilding_changes, travelling_settings
@@ -109,12 +110,13 @@ def make_passport(
     alpha: float = ALPHA,
     cases: str | Path | None = None,
     allow_unvalidated: bool = False,
+    sign: str | Path | None = None,
     now: datetime | None = None,
 ) -> Passport:
-    """The passport of a run's first jury. Refused where the run folder is not as the run left it, where the jury
-    cannot be built anew as it was, and, unless it is allowed, where the gate says NOT VALIDATED or INCOMPLETE. It
-    expires so many days after the run, not after the passport was made. `cases` names the cases that were judged,
-    where they lie elsewhere."""
+    """The passport of a run's first jury, signed with the SSH key `sign` where one is named. Refused where the
+    run folder is not as the run left it, where the jury cannot be built anew as it was, and, unless it is allowed,
+    where the gate says NOT VALIDATED or INCOMPLETE. It expires so many days after the run, not after the passport
+    was made. `cases` names the cases that were judged, where they lie elsewhere."""
     place, moment = Path(folder), now or datetime.now(UTC)
     manifest = _whole_run(place)
     end = _end(place, manifest, expires_days, moment)
@@ -158,7 +160,7 @@ def make_passport(
     # As it will be read: what cannot make the journey through the file is found here.
     passport = Passport.model_validate_json(passport.text()).sealed()
     _refuse_another_jury(passport)
-    return passport
+    return passport if sign is None else signed_passport(passport, sign)
 
 
 # Development cases are named by their ids in a run; a passport knows them by their marks alone.

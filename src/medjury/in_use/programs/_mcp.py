@@ -104,6 +104,18 @@ class CardServer:
         checked = json.loads(check_passport(self.card).to_json())
         return {**checked, "verdicts": verdicts, "words": self.jury.card.words()}
 
+    def serve(self, lines: BinaryIO, out: BinaryIO) -> None:
+        """Answer every request until the client closes its end."""
+        while line := lines.readline(_LONGEST + 1):
+            too_long = len(line) > _LONGEST
+            answer = _error(None, _INVALID, "the message is too long") if too_long else _answer(self, line)
+            if answer is not None:
+                text = json.dumps({"jsonrpc": "2.0", **answer}, ensure_ascii=True, allow_nan=False)
+                out.write(text.encode() + b"\n")
+                out.flush()
+            if too_long:
+                return
+
     def listing(self) -> list[dict[str, Any]]:
         """The tools as a client is shown them; only a live judge does more than read."""
         instrument = self.jury.instrument
@@ -120,19 +132,6 @@ class CardServer:
             }
             for name, takes in self.TOOLS.items()
         ]
-
-
-def serve_mcp(server: CardServer, lines: BinaryIO, out: BinaryIO) -> None:
-    """Answer every request until the client closes its end."""
-    while line := lines.readline(_LONGEST + 1):
-        too_long = len(line) > _LONGEST
-        answer = _error(None, _INVALID, "the message is too long") if too_long else _answer(server, line)
-        if answer is not None:
-            text = json.dumps({"jsonrpc": "2.0", **answer}, ensure_ascii=True, allow_nan=False)
-            out.write(text.encode() + b"\n")
-            out.flush()
-        if too_long:
-            return
 
 
 def _answer(server: CardServer, line: bytes) -> dict[str, Any] | None:

@@ -1,2 +1,1 @@
-from ._status import Watched as Watched
 from ._watch import watch as watch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import http.client
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from medjury.analysis.calibration import QueueRow, ReviewQueue, write_frame
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder
-from medjury.in_use.passports import Judged, judge_with_passport, read_passport
+from medjury.in_use.passports import judge_with_passport, read_passport
 from medjury.in_use.watching._quantities import BY_CLINICIANS, BY_JURY, Quantity, WatchedScale, watched_scale
 from medjury.in_use.watching._settings import ReviewPart, WatchPart, WatchStudy, load_watch
 from medjury.in_use.watching._sources import Taken, finished, take
@@ -225,7 +225,9 @@ def _look(study: WatchStudy, state: State, now: datetime | None, preflight: bool
             _void(state, number, _at(now))
         if status in ("void", "incomplete"):
             break
-        _take_in(study, state, number, judged, dimension, scale, now)
+        scores = judged.scores(dimension)
+        placed = {key: (scores.get(key), each.inside) for key, each in judged.placed.items()}
+        _take_in(study, state, number, placed, scale, now)
         finished(study, state.rows_of(number))
         preflight = False
     with state.whole():
@@ -309,20 +311,18 @@ def _take_in(
     study: WatchStudy,
     state: State,
     number: int,
-    judged: Judged,
-    dimension: str,
+    placed: Mapping[tuple[str, str], tuple[float | None, bool]],
     scale: WatchedScale,
     now: datetime | None,
 ) -> None:
-    """What the jury said of a batch, and every alarm that comes of it, in one step."""
-    scores = judged.scores(dimension)
+    """What the jury said of a batch (each case's score, and whether it lies inside), and every alarm that comes of
+    it, in one step."""
     review, at = study.settings.review, _at(now)
     rows = []
-    for (item, system), placed in judged.placed.items():
-        score = scores.get((item, system))
-        probability, _ = probability_of(review, scale, score, placed.inside)
+    for (item, system), (score, inside) in placed.items():
+        probability, _ = probability_of(review, scale, score, inside)
         drawn = is_drawn(review, item, system, probability)
-        rows.append((score, placed.inside, probability, drawn, at, item, system))
+        rows.append((score, inside, probability, drawn, at, item, system))
     with state.whole():
         state.finish_batch(number, rows)
         _turn(state, "recovered", at)

@@ -27,7 +27,7 @@ from medjury.statistics import (
 )
 from medjury.store.runs import Record, RecordedOutcome
 from medjury.tables import Measured
-from medjury.validation import Evidence, clustered_contrast, clustered_share, patients
+from medjury.validation import Evidence, clustered_contrast
 
 if TYPE_CHECKING:
     from medjury.judging import ClosedLoopBody
@@ -103,14 +103,13 @@ def loop_gains(evidence: Evidence, rater: str, runs: Sequence[LoopRecord]) -> li
     """Over the drafts that were revised: the others have no gain to speak of."""
     revised = [run for run in runs if was_revised(run.body)]
     table, confidence = evidence.table, evidence.confidence
-    whose = patients(table)
     found = []
     for dimension in table.counted:
         pairs = [(run.item, gain) for run in revised if (gain := gains_of(run.body, dimension)) is not None]
         if not pairs:
             continue
         items = [item for item, _ in pairs]
-        clusters = [whose.get(item, item) for item in items]
+        clusters = [evidence.patients.get(item, item) for item in items]
         made = gain_estimates(
             np.asarray([gain for _, gain in pairs]),
             np.asarray(clusters, dtype=object),
@@ -284,7 +283,7 @@ def _round_table(material: Material, loops: Mapping[str, Sequence[LoopRecord]]) 
         items = [run.item for run in ended]
         for number in range(max((len(run.body.rounds) for run in ended), default=0)):
             passed = [any(each.passed for each in run.body.rounds[: number + 1]) for run in ended]
-            share = clustered_share(evidence.table, passed, items, confidence=evidence.confidence)
+            share = evidence.share(passed, items)
             rows.append(
                 {
                     "judge": rater,

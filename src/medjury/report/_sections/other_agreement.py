@@ -18,7 +18,6 @@ from medjury.report._material import PANELS, Material, Section, only_some, short
 from medjury.report._sections.grades import alike, cells, draw_matrix
 from medjury.statistics import Estimate, Floats, p_value, percent, shown
 from medjury.tables import Measured
-from medjury.validation import clustered_share
 
 _MEDIANS = ("median_difference", "difference_q1", "difference_q3", "wilcoxon_signed_rank", "mae")
 _POOLED = "all graded dimensions, pooled"
@@ -277,13 +276,10 @@ def _together(material: Material, dimensions: list[Measured]) -> Html:
         text = np.column_stack([grid.scores[name] for name in evidence.clinicians])
         whole = ~np.isnan(text).any(axis=1)
         same = (text[whole] == text[whole][:, :1]).all(axis=1)
-        share = clustered_share(
-            evidence.table, same.tolist(), grid.items[whole].tolist(), confidence=evidence.confidence
-        )
-        label = evidence.label(row.dimension)
+        share = evidence.share(same.tolist(), grid.items[whole].tolist())
         rows.append(
             {
-                "dimension": label,
+                "dimension": evidence.label(row.dimension),
                 "clinicians": len(evidence.clinicians),
                 "rated by two": row.counts.n,
                 "Fleiss' kappa": row.estimate,

@@ -10,6 +10,7 @@ from medjury.report._exhibits import JURY_COLOUR
 from medjury.report._figure import Figure
 from medjury.report._html import Cell, Html, bullets, element, paragraph, table_of
 from medjury.report._material import Material, Section, short
+from medjury.report._sections.ranking import place_of
 from medjury.statistics import percent, shown
 
 if TYPE_CHECKING:
@@ -117,10 +118,7 @@ def board_shares(material: Material, *, by_jury: bool) -> Html | None:
 def _systems(material: Material, name: str, rows: Sequence[PairStanding], caption: str) -> Html:
     lines: list[dict[str, Cell]] = [
         {
-            "system": row.system,
-            "rank": row.rank,
-            "ranks left open": f"{row.rank_low} to {row.rank_high}",
-            "tie groups": row.tie_group,
+            **place_of(row),
             "strength": row.strength,
             "expected share": row.expected_share,
             "won": row.wins,

@@ -22,7 +22,6 @@ from medjury.report._html import Cell, Html, bullets, paragraph, sentence
 from medjury.report._material import Material, Section, short
 from medjury.report._svg import INK
 from medjury.statistics import Estimate, percent, shown
-from medjury.validation import clustered_share, patients
 
 _CONCORDANT, _PREFERENCE = "concordant", "preference"
 _TITLE = "Concordance and preference"
@@ -164,8 +163,7 @@ def _line(material: Material, part: pl.DataFrame, compared: bool) -> dict[str, C
 
 def _share_where(material: Material, rows: pl.DataFrame, condition: pl.Expr) -> Estimate:
     hits = rows.select(condition.alias("hit"))["hit"].to_list()
-    evidence = material.evidence
-    return clustered_share(evidence.table, hits, rows["item"].to_list(), confidence=evidence.confidence)
+    return material.evidence.share(hits, rows["item"].to_list())
 
 
 def _orders(material: Material) -> Html:
@@ -173,10 +171,10 @@ def _orders(material: Material) -> Html:
 
     evidence = material.evidence
     judges: dict[str, OrderTally] = {}
-    whose, aside = patients(evidence.table), set(evidence.rules.development_cases)
+    aside = set(evidence.rules.development_cases)
     for record in material.records.of(ConcordanceBody):
         if record.body.orders and record.item not in aside:
-            patient = whose.get(record.item, record.item)
+            patient = evidence.patients.get(record.item, record.item)
             judges.setdefault(record.rater, OrderTally()).note(record.item, patient, record.body.orders)
     if not judges:
         return paragraph(
@@ -187,7 +185,7 @@ def _orders(material: Material) -> Html:
     lines: list[dict[str, Cell]] = []
     words: list[str] = []
     for judge, each in sorted(judges.items()):
-        flips = clustered_share(evidence.table, each.changed, each.items, confidence=evidence.confidence)
+        flips = evidence.share(each.changed, each.items)
         bias = each.bias(evidence.confidence)
         lines.append(
             {

@@ -221,6 +221,12 @@ def _order_of_systems_draw(
 _TITLE = "Ranking of the systems"
 
 
+def place_of(row: Any) -> dict[str, Cell]:
+    """Where a ranking puts a system, and what it leaves open."""
+    open_to = f"{row.rank_low} to {row.rank_high}"
+    return {"system": row.system, "rank": row.rank, "ranks left open": open_to, "tie groups": row.tie_group}
+
+
 def ranking(material: Material) -> Section | None:
     evidence = material.evidence
     if len(evidence.table.systems) < 2 or not evidence.rater:
@@ -235,10 +241,7 @@ def ranking(material: Material) -> Section | None:
         return Section("ranking", _TITLE, paragraph(str(error), class_="note"))
     rows: list[dict[str, Cell]] = [
         {
-            "system": each.system,
-            "rank": each.rank,
-            "ranks left open": f"{each.rank_low} to {each.rank_high}",
-            "tie groups": each.tie_group,
+            **place_of(each),
             "mean score": each.macro_average,
             "win rate": each.win_rate,
             "scores": each.n,
@@ -295,15 +298,7 @@ def _by_reference(material: Material, found: Ranking) -> str:
     if estimated is None:
         return ""
     rows: list[dict[str, Cell]] = [
-        {
-            "system": each.system,
-            "rank": each.rank,
-            "ranks left open": f"{each.rank_low} to {each.rank_high}",
-            "tie groups": each.tie_group,
-            "mean score": each.mean,
-            "labels": each.labels,
-        }
-        for each in estimated.rows
+        {**place_of(each), "mean score": each.mean, "labels": each.labels} for each in estimated.rows
     ]
     made = material.exhibits.table(
         "ranking-by-reference",

@@ -175,7 +175,9 @@ def metrics_beside_labels(
     roles = ready.roles(raters, reference, kinds=("metric",))
     metrics = [name for name in roles.raters if ready.raters.get(name) == "metric"]
     graded = [
-        each for each in ready.chosen(dimensions, derived=False) if each.grades and each.grades.values == LEVELS
+        each
+        for each in ready.chosen(dimensions, derived=False)
+        if each.grades and each.grades.values == LEVELS
     ]
     if not metrics or not graded:
         raise MedjuryError("there are no text metrics beside labels of 0, 1 and 2.")

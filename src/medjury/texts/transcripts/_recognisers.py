@@ -114,14 +114,8 @@ def deepgram(content: Any) -> Rows | None:
         return None
     if isinstance(results.get("utterances"), list) and results["utterances"]:
         rows = [
-            {
-                "text": each.get("transcript"),
-                "start": each.get("start"),
-                "end": each.get("end"),
-                "confidence": each.get("confidence"),
-                "speaker": numbered_speaker(each.get("speaker")),
-                "channel": each.get("channel"),
-            }
+            _timed(each, each.get("transcript"), numbered_speaker(each.get("speaker")))
+            | {"channel": each.get("channel")}
             for each in objects(results["utterances"])
         ]
     elif isinstance(results.get("channels"), list):
@@ -138,11 +132,10 @@ def deepgram(content: Any) -> Rows | None:
 
 def _channel(best: Row) -> Rows:
     sentences = [
-        {"text": sentence.get("text"), "start": sentence.get("start"), "end": sentence.get("end"),
-         "speaker": numbered_speaker(paragraph.get("speaker"))}
+        _timed(sentence, sentence.get("text"), numbered_speaker(paragraph.get("speaker")))
         for paragraph in objects((best.get("paragraphs") or {}).get("paragraphs"))
         for sentence in objects(paragraph.get("sentences"))
-    ]  # fmt: skip
+    ]
     words = objects(best.get("words"))
     unnamed = not any(sentence["speaker"] for sentence in sentences)
     if unnamed and any(word.get("speaker") is not None for word in words):
@@ -275,15 +268,9 @@ def whisper(content: Any) -> Rows | None:
                 for word in words
             )  # fmt: skip
             continue
-        rows.append(
-            {
-                "text": each.get("text"),
-                "start": each.get("start"),
-                "end": each.get("end"),
-                "speaker": next(iter(named), None) if named else _spoken({}, each),
-                "confidence": _probability(each.get("avg_logprob")),
-            }
-        )
+        speaker = next(iter(named), None) if named else _spoken({}, each)
+        sure = _probability(each.get("avg_logprob"))
+        rows.append(_timed(each, each.get("text"), speaker) | {"confidence": sure})
     return rows
 
 
@@ -340,25 +327,19 @@ def azure(content: Any) -> Rows | None:
 
 def _batch(each: Row) -> Row:
     best = next(iter(objects(each.get("nBest"))), {})
-    start, length = each.get("offsetInTicks"), each.get("durationInTicks")
-    return {
-        "text": best.get("display") or best.get("lexical"),
-        "speaker": numbered_speaker(each.get("speaker")),
-        "start": None if start is None else start / _TICKS,
-        "end": None if start is None or length is None else (start + length) / _TICKS,
-        "confidence": best.get("confidence"),
-    }
+    times = _span(each.get("offsetInTicks"), each.get("durationInTicks"), _TICKS)
+    said = best.get("display") or best.get("lexical")
+    return _timed({**best, **times}, said, numbered_speaker(each.get("speaker")))
 
 
 def _fast(each: Row) -> Row:
-    start, length = each.get("offsetMilliseconds"), each.get("durationMilliseconds")
-    return {
-        "text": each.get("text"),
-        "speaker": numbered_speaker(each.get("speaker")),
-        "start": None if start is None else start / 1000,
-        "end": None if start is None or length is None else (start + length) / 1000,
-        "confidence": each.get("confidence"),
-    }
+    times = _span(each.get("offsetMilliseconds"), each.get("durationMilliseconds"), 1000)
+    return _timed({**each, **times}, each.get("text"), numbered_speaker(each.get("speaker")))
+
+
+def _span(start: Any, length: Any, unit: int) -> Row:
+    end = None if start is None or length is None else (start + length) / unit
+    return {"start": None if start is None else start / unit, "end": end}
 
 
 # AssemblyAI, whose times are milliseconds.
@@ -371,10 +352,10 @@ def assemblyai(content: Any) -> Rows | None:
     utterances, words = content.get("utterances"), content.get("words")
     if isinstance(utterances, list) and utterances:
         return [
-            {"text": each.get("text"), "speaker": _speaker(each), "start": _seconds(each.get("start")),
-             "end": _seconds(each.get("end")), "confidence": each.get("confidence")}
+            _timed(each, each.get("text"), _speaker(each))
+            | {name: _seconds(each.get(name)) for name in ("start", "end")}
             for each in objects(utterances)
-        ]  # fmt: skip
+        ]
     if not isinstance(words, list):
         return None
     return turns_of_words(
@@ -443,6 +424,15 @@ def _turn(monologue: Row, names: dict[Any, Any]) -> Row:
         "start": next((each["ts"] for each in words if each.get("ts") is not None), None),
         "end": next((each["end_ts"] for each in reversed(words) if each.get("end_ts") is not None), None),
         "confidence": sum(sure) / len(sure) if sure else None,
+    }
+
+
+def _timed(each: Row, text: Any, speaker: str | None) -> Row:
+    """A turn of an object that has its times and its confidence under these very names."""
+    return {
+        "text": text,
+        "speaker": speaker,
+        **{name: each.get(name) for name in ("start", "end", "confidence")},
     }
 
 
