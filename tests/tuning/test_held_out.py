@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.tuning.labelled import IMPACT, cases
 
-from medjury.instruments import Score, load_instrument
-from medjury.intake.cases import Case
+from medjury.instruments import Score
 from medjury.tuning._held_out import PLAIN, TUNED, HeldOut, evaluate_held_out
-from medjury.tuning._labelled_cases import Labelled, labelled_cases
 from medjury.tuning._objective import make_objective
-
-IMPACT = load_instrument("transcript_impact")
 
 
 def held_out(group: int) -> tuple[HeldOut, np.ndarray, np.ndarray]:
     """40 cases, each with three copies of it: the plain judge is right on half of them, the tuned on more."""
-    cases = [
-        Labelled(
-            Case(f"c{n}", f"answer {n}"),
-            {"impact": float(n // 4 % 3)},
-            {"impact": ()},
-            f"g{n // group}",
-            frozenset(),
-        )
-        for n in range(160)
-    ]
+    made_up = cases([n // 4 % 3 for n in range(160)])
+    made_up = [replace(each, group=f"g{n // group}") for n, each in enumerate(made_up)]
     right = {PLAIN: lambda n: n // 4 % 2 == 0, TUNED: lambda n: n // 4 % 5 != 0}
     said: dict[str, Any] = {
         who: [{"impact": Score(n // 4 % 3 if hit(n) else (n // 4 + 1) % 3)} for n in range(160)]
         for who, hit in right.items()
     }
-    made = make_objective("cost_matrix", IMPACT, IMPACT.dimensions, cases)
-    rewards = {who: [made.reward(*each) for each in zip(cases, said[who], strict=True)] for who in said}
-    found = evaluate_held_out(cases, said, made, resamples=800)
+    made = make_objective("cost_matrix", IMPACT, IMPACT.dimensions, made_up)
+    rewards = {who: [made.reward(*each) for each in zip(made_up, said[who], strict=True)] for who in said}
+    found = evaluate_held_out(made_up, said, made, resamples=800)
     return found, np.array(rewards[TUNED]), np.array(rewards[PLAIN])
 
 
@@ -56,31 +45,3 @@ def test_copies_of_a_case_make_no_judge_surer(rater: str) -> None:
     grouped, single = (held_out(group)[0].value(rater) for group in (4, 1))
     widths = [(each.high or 0.0) - (each.low or 0.0) for each in (grouped, single)]
     assert widths[0] > 1.6 * widths[1] > 0
-
-
-def rating(rater: str, status: str, score: float | None = None) -> Any:
-    what = {"item": "c", "system": "", "dimension": "impact", "explanation": ""}
-    return SimpleNamespace(rater=rater, status=status, score=score, **what)
-
-
-@pytest.mark.parametrize(
-    ("votes", "truth"),
-    [
-        ((None, None, 2.0), None),  # most say that it does not apply
-        ((None, 2.0), 2.0),  # half of them are not most
-        ((1.0, 2.0), 1.5),
-    ],
-)
-def test_what_does_not_apply_has_no_grade_where_most_say_so(
-    votes: tuple[float | None, ...], truth: Any
-) -> None:
-    rows = [
-        rating(f"dr-{at}", "not_applicable" if vote is None else "scored", vote)
-        for at, vote in enumerate(votes)
-    ]
-    summary = SimpleNamespace(adjudicator=None, consensus="mean")
-    humans: Any = SimpleNamespace(ratings=rows, reference=[row.rater for row in rows], summary=summary)
-    instrument = SimpleNamespace(inputs=(), dimension=IMPACT.dimension)
-    study: Any = SimpleNamespace(cases=[Case("c", "An answer.")], instrument=instrument, file="study.yaml")
-    (found,) = labelled_cases(study, humans, ["impact"], "none").cases
-    assert found.truth == {"impact": truth}

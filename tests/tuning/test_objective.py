@@ -5,23 +5,16 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from sklearn.metrics import cohen_kappa_score, f1_score
+from tests.tuning.labelled import IMPACT, case, said
 
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import Instrument, NotApplicable, Outcome, Reason, Score, Unscored, load_instrument
-from medjury.intake.cases import Case
+from medjury.instruments import Instrument, NotApplicable, Score, load_instrument
 from medjury.tuning._labelled_cases import Labelled
 from medjury.tuning._objective import OBJECTIVES, Objective, feedback, make_objective
 
-IMPACT = load_instrument("transcript_impact")
-FAILED = Unscored(Reason.REFUSAL, "the model declined")
-
 
 def labelled(truth: float | None, number: int = 0, system: str = "", why: str = "") -> Labelled:
-    reasons = (f"{truth}: {why}",) if why else ()
-    return Labelled(
-        Case(f"c{number}", "x", system=system), {"impact": truth}, {"impact": reasons}, "g", frozenset()
-    )
+    return case(number, truth, why=(f"{truth}: {why}",) if why else (), system=system)
 
 
 def objective(
@@ -30,10 +23,6 @@ def objective(
     return make_objective(
         name, instrument, instrument.dimensions, training or [labelled(n % 3) for n in range(9)]
     )
-
-
-def said(*values: float | None) -> list[dict[str, Outcome]]:
-    return [{"impact": FAILED if value is None else Score(value)} for value in values]
 
 
 def test_the_cost_matrix_that_ships_is_read_rows_truth_columns_said() -> None:
@@ -50,14 +39,12 @@ def test_the_cost_matrix_that_ships_is_read_rows_truth_columns_said() -> None:
 @pytest.mark.parametrize("truth", [0, 1, 2, 1.5])
 def test_a_failure_is_worth_no_more_than_any_answer(name: str, truth: float) -> None:
     made = objective(name)
-    case = labelled(truth)
-    failed = made.reward(case, said(None)[0])
-    others = [made.reward(case, said(given)[0]) for given in range(3)]
+    one = labelled(truth)
+    failed = made.reward(one, said(None)[0])
+    others = [made.reward(one, said(given)[0]) for given in range(3)]
     assert failed <= min(others) and failed < max(others)
-    assert made.regret(case, said(None)[0]) < 0
-    assert max(made.regret(case, each) for each in said(0, 1, 2)) == 0.0, (
-        "the best answer there is is perfect"
-    )
+    assert made.regret(one, said(None)[0]) < 0
+    assert max(made.regret(one, each) for each in said(0, 1, 2)) == 0.0, "the best answer there is is perfect"
 
 
 def test_not_applicable_is_right_where_the_clinicians_say_so_and_a_failure_elsewhere() -> None:
@@ -65,17 +52,6 @@ def test_not_applicable_is_right_where_the_clinicians_say_so_and_a_failure_elsew
     assert made.regret(labelled(None), {"impact": NotApplicable()}) == 0.0
     assert made.regret(labelled(None), said(1)[0]) < 0
     assert made.reward(labelled(2), {"impact": NotApplicable()}) == made.reward(labelled(2), said(None)[0])
-
-
-def test_wholes_are_the_published_coefficients() -> None:
-    truths, given = [0, 0, 1, 2, 2, 1, 0, 2], [0, 1, 1, 2, 0, 2, 0, 2]
-    cases = [labelled(truth, number) for number, truth in enumerate(truths)]
-    kappa = objective("quadratic_kappa").whole(cases, said(*given))
-    assert kappa == pytest.approx(cohen_kappa_score(truths, given, weights="quadratic"))
-    f1 = objective("macro_f1").whole(cases, said(*given))
-    assert f1 == pytest.approx(f1_score(truths, given, average="macro"))
-    squares = [(t - s) ** 2 for t, s in zip(truths, given, strict=True)]
-    assert objective("rmse").whole(cases, said(*given)) == pytest.approx(-((sum(squares) / 8) ** 0.5))
 
 
 def test_failures_pull_a_whole_down_and_never_drop_out() -> None:

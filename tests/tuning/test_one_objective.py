@@ -3,7 +3,6 @@ held-out cases, by the same name and on the same scale; and every model of a tun
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,55 +14,33 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score, f1_score
 from tests.loopback import LoopbackServer
+from tests.tuning.labelled import IMPACT, cases, said
 from tests.tuning.world import write_task
 
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import Reason, Score, Unscored, load_instrument
-from medjury.intake.cases import Case
 from medjury.studies import load_study
 from medjury.tuning import plan_study_tuning, read_settings, tune_study
 from medjury.tuning._gepa import Found
 from medjury.tuning._held_out import PLAIN, TUNED, evaluate_held_out
-from medjury.tuning._labelled_cases import Labelled
 from medjury.tuning._objective import OBJECTIVES, make_objective
 from medjury.tuning._plan import prepare
 from medjury.tuning._result import TuningResult
-
-IMPACT = load_instrument("transcript_impact")
-Said = list[dict[str, Any]]
-
-
-def labelled(truths: Sequence[float], *, systems: int = 1, groups: int | None = None) -> list[Labelled]:
-    return [
-        Labelled(
-            Case(f"c{n}", f"answer {n}", system=f"s{n % systems}"),
-            {"impact": float(truth)},
-            {"impact": ()},
-            f"g{n if groups is None else n % groups}",
-            frozenset(),
-        )
-        for n, truth in enumerate(truths)
-    ]
-
-
-def said(scores: Sequence[int | None]) -> Said:
-    return [{"impact": Unscored(Reason.REFUSAL, "") if each is None else Score(each)} for each in scores]
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
 def test_held_out_is_the_number_that_chooses_on_the_validation_cases(name: str) -> None:
     draw = np.random.default_rng(3)
     truths = [n % 3 for n in range(60)]
-    cases = labelled(truths, systems=2)
-    made = make_objective(name, IMPACT, IMPACT.dimensions, cases)
+    made_up = cases(truths, systems=2)
+    made = make_objective(name, IMPACT, IMPACT.dimensions, made_up)
     sides = {
-        who: said([truth if draw.random() < hit else int(draw.integers(3)) for truth in truths])
+        who: said(*[truth if draw.random() < hit else int(draw.integers(3)) for truth in truths])
         for who, hit in ((PLAIN, 0.4), (TUNED, 0.8))
     }
-    found = evaluate_held_out(cases, sides, made, resamples=400)
+    found = evaluate_held_out(made_up, sides, made, resamples=400)
     assert found.objective == made.name == name
     for who, outcomes in sides.items():
-        assert found.value(who).value == pytest.approx(made.whole(cases, outcomes))
+        assert found.value(who).value == pytest.approx(made.whole(made_up, outcomes))
     gain = found.value(TUNED).value - found.value(PLAIN).value
     assert found.gain.value == pytest.approx(gain) and found.gain.low is not None
     assert found.gain.low < gain < found.gain.high
@@ -84,13 +61,13 @@ def test_a_row_that_counts_twice_is_the_row_twice(name: str, rows: list[tuple[in
     if not any(times for *_, times in rows):
         return
     truths, given_scores, times = (list(column) for column in zip(*rows, strict=True))
-    cases = labelled(truths, systems=2)
-    made = make_objective(name, IMPACT, IMPACT.dimensions, cases)
-    outcomes = said(given_scores)
-    table = made.rows(cases, outcomes)
+    made_up = cases(truths, systems=2)
+    made = make_objective(name, IMPACT, IMPACT.dimensions, made_up)
+    outcomes = said(*given_scores)
+    table = made.rows(made_up, outcomes)
     weighted = float(made.read(table)(np.array([times], dtype=float))[0])
     places = [place for place, count in enumerate(times) for _ in range(count)]
-    written = made.whole([cases[place] for place in places], [outcomes[place] for place in places])
+    written = made.whole([made_up[place] for place in places], [outcomes[place] for place in places])
     assert (np.isnan(weighted) and written is None) or weighted == pytest.approx(written, abs=1e-9)
 
 
@@ -98,15 +75,17 @@ def test_the_wholes_are_those_of_other_libraries() -> None:
     draw = np.random.default_rng(5)
     truths = draw.integers(0, 3, 80).tolist()
     given_scores = [truth if draw.random() < 0.6 else int(draw.integers(3)) for truth in truths]
-    cases, outcomes = labelled(truths, systems=2), said(given_scores)
+    made_up, outcomes = cases(truths, systems=2), said(*given_scores)
 
     def whole(name: str) -> float | None:
-        return make_objective(name, IMPACT, IMPACT.dimensions, cases).whole(cases, outcomes)
+        return make_objective(name, IMPACT, IMPACT.dimensions, made_up).whole(made_up, outcomes)
 
     assert whole("quadratic_kappa") == pytest.approx(
         cohen_kappa_score(truths, given_scores, weights="quadratic")
     )
     assert whole("macro_f1") == pytest.approx(f1_score(truths, given_scores, average="macro"))
+    squares = [(truth - given) ** 2 for truth, given in zip(truths, given_scores, strict=True)]
+    assert whole("rmse") == pytest.approx(-(np.mean(squares) ** 0.5))
     within = [spearmanr(truths[half::2], given_scores[half::2]).statistic for half in (0, 1)]
     assert whole("within_system_correlation") == pytest.approx(np.mean(within))
 
@@ -118,10 +97,10 @@ def test_the_interval_resamples_whole_groups_whatever_the_objective() -> None:
     first = [truth if draw.random() < 0.7 else int(draw.integers(3)) for truth in truths]
     widths = {}
     for copies in (1, 4):
-        cases = labelled(truths * copies, groups=40)
-        made = make_objective("quadratic_kappa", IMPACT, IMPACT.dimensions, cases)
-        sides = {PLAIN: said([0, *first[1:]] * copies), TUNED: said(first * copies)}
-        found = evaluate_held_out(cases, sides, made, resamples=800).value(TUNED)
+        made_up = cases(truths * copies, groups=40)
+        made = make_objective("quadratic_kappa", IMPACT, IMPACT.dimensions, made_up)
+        sides = {PLAIN: said(*[0, *first[1:]] * copies), TUNED: said(*first * copies)}
+        found = evaluate_held_out(made_up, sides, made, resamples=800).value(TUNED)
         assert found.low is not None and found.high is not None
         widths[copies] = found.high - found.low
     assert widths[4] == pytest.approx(widths[1], rel=0.1)
@@ -129,9 +108,9 @@ def test_the_interval_resamples_whole_groups_whatever_the_objective() -> None:
 
 def test_a_rare_class_leaves_f1_without_an_interval() -> None:
     truths = [0] * 40 + [1] * 16 + [2] * 4
-    cases = labelled(truths)
-    made = make_objective("macro_f1", IMPACT, IMPACT.dimensions, cases)
-    found = evaluate_held_out(cases, {PLAIN: said([0] * 60), TUNED: said(truths)}, made, resamples=400)
+    made_up = cases(truths)
+    made = make_objective("macro_f1", IMPACT, IMPACT.dimensions, made_up)
+    found = evaluate_held_out(made_up, {PLAIN: said(*[0] * 60), TUNED: said(*truths)}, made, resamples=400)
     assert found.gain.low is None and "the clinicians gave 2 only 4 times" in found.gain.method
     assert found.value(TUNED).low is None and found.value(TUNED).value == 1.0
 
@@ -139,18 +118,18 @@ def test_a_rare_class_leaves_f1_without_an_interval() -> None:
 def test_at_few_labels_nobody_is_said_to_have_learned_by_heart() -> None:
     """30 labels in five groups: there is no interval, so that no difference is more than chance."""
     truths = [n % 3 for n in range(30)]
-    cases = labelled(truths, groups=5)
-    made = make_objective("quadratic_kappa", IMPACT, IMPACT.dimensions, cases)
+    made_up = cases(truths, groups=5)
+    made = make_objective("quadratic_kappa", IMPACT, IMPACT.dimensions, made_up)
     weak = [truth if n % 2 else (truth + 1) % 3 for n, truth in enumerate(truths)]
     found = evaluate_held_out(
-        cases, {PLAIN: said(weak), TUNED: said(weak)}, made, fits={TUNED: 1.0}, resamples=400
+        made_up, {PLAIN: said(*weak), TUNED: said(*weak)}, made, fits={TUNED: 1.0}, resamples=400
     )
     lines = TuningResult(Path(), "complete", found=chosen(), held_out=found).findings()
     (line,) = (each for each in lines if "on the training cases and" in each)
     assert "by heart" not in line and "5 clusters are too few" in line and "is not known" in line
     surer = evaluate_held_out(
-        labelled(truths * 2),
-        {PLAIN: said(weak * 2), TUNED: said(weak * 2)},
+        cases(truths * 2),
+        {PLAIN: said(*weak * 2), TUNED: said(*weak * 2)},
         made,
         fits={TUNED: 1.0},
         resamples=400,
@@ -192,7 +171,7 @@ def test_the_reflectors_own_price_is_counted(server: LoopbackServer, tmp_path: P
         folder.mkdir()
         reflector = priced(server, "writer", input=10.0 * times, output=20.0 * times)
         del reflector["name"]  # a reflector has no name of its own
-        how = {"budget": 40, "reflector": reflector}
+        how = {"budget": 40, "reflector": reflector, "evaluate": False}
         study = load_study(write_task(folder, server.url, tuning=how, judges=[judge]))
         plans.append(plan_study_tuning(study, read_settings(study)).money)
         costs.append(tune_study(study, read_settings(study)).cost)
@@ -202,7 +181,9 @@ def test_the_reflectors_own_price_is_counted(server: LoopbackServer, tmp_path: P
 
 def test_a_reflector_without_a_price_leaves_the_cost_unknown(server: LoopbackServer, tmp_path: Path) -> None:
     reflector = {"kind": "openai", "url": server.url, "model": "writer"}
-    study = load_study(write_task(tmp_path, server.url, tuning={"budget": 40, "reflector": reflector}))
+    study = load_study(
+        write_task(tmp_path, server.url, tuning={"budget": 40, "reflector": reflector, "evaluate": False})
+    )
     assert plan_study_tuning(study, read_settings(study)).money is None
     assert tune_study(study, read_settings(study)).cost is None
 

@@ -10,10 +10,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from tests.tuning.labelled import IMPACT, case
 
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import NotApplicable, Reason, Score, Unscored, load_instrument
-from medjury.intake.cases import Case, content_marks
+from medjury.instruments import NotApplicable, Reason, Score, Unscored
+from medjury.intake.cases import Case
 from medjury.judging import nearest_grade
 from medjury.statistics import Estimate
 from medjury.tuning._held_out import (
@@ -27,7 +28,7 @@ from medjury.tuning._held_out import (
     labels_until_better,
     nested,
 )
-from medjury.tuning._labelled_cases import Labelled, graded, labelled_cases, split_cases
+from medjury.tuning._labelled_cases import graded, labelled_cases, split_cases
 from medjury.tuning._lineage import Ancestor, Judged, Lineage
 from medjury.tuning._objective import make_objective
 from medjury.tuning._prompt_texts import (
@@ -38,20 +39,10 @@ from medjury.tuning._prompt_texts import (
     why_refused,
     with_texts,
 )
-from medjury.tuning._result import TuningResult
+from medjury.tuning._result import TuningResult, _memorised
 from medjury.tuning._shots import shortlist, with_shots
 
-IMPACT = load_instrument("transcript_impact")
 DIMENSIONS = IMPACT.dimensions
-
-
-def case(
-    number: int, truth: float | None = 0.0, group: str = "", why: Sequence[str] = (), **more: Any
-) -> Labelled:
-    made = Case(f"c{number}", f"answer {number}", **more)
-    return Labelled(
-        made, {"impact": truth}, {"impact": tuple(why)}, group or f"g{number}", content_marks(made)
-    )
 
 
 # Truths.
@@ -93,6 +84,8 @@ def learned(
         ([rating("a", 0), rating("a", 1), rating("b", 2)], {}, 1.25),  # each rater once
         ([rating("a", 0), rating("x", 2)], {}, 0.0),  # one who is no reference
         ([rating("a", 0), rating("b", status="unscored")], {}, 0.0),
+        ([*(rating(each, status="not_applicable") for each in "ab"), rating("c", 2)], {}, None),  # as most say
+        ([rating("a", status="not_applicable"), rating("b", 2)], {}, 2.0),  # half of them are not most
         ([rating("a", 0), rating("b", 2, dimension="other")], {}, 0.0),
         ([rating("a", 0), rating("b", 1), rating("c", 2)], {"consensus": "median"}, 1.0),
         ([rating("a", 0), rating("z", 2)], {"consensus": "adjudicated", "settles": "z"}, 2.0),
@@ -510,3 +503,16 @@ def test_a_curve_says_from_how_many_labels_on_tuning_helps() -> None:
         in result(curve=points).findings()
     )
     assert any("with up to 15 labelled cases" in each for each in result(curve=points[:1]).findings())
+
+
+@pytest.mark.parametrize(
+    ("high", "heart", "not_known"), [(0.6, True, False), (0.95, False, False), (None, False, True)]
+)
+def test_only_an_interval_below_the_training_cases_shows_learning_by_heart(
+    high: float | None, heart: bool, not_known: bool
+) -> None:
+    low = None if high is None else 0.4
+    worth = Estimate(0.5, low, high, 12, method="no interval: 5 clusters are too few")
+    rows = tuple(HeldOutRow(who, "", "objective", worth) for who in (PLAIN, TUNED))
+    (line,) = _memorised(HeldOut(rows, worth, 12, 5, fits={TUNED: 0.9}))
+    assert ("by heart" in line, "is not known" in line) == (heart, not_known)

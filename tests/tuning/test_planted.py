@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.loopback import TOKEN, LoopbackServer
 from tests.studies.running import run_without_report
+from tests.tuning.labelled import tune
 from tests.tuning.world import NEGATION, NUMBER, answer, write_task
 
 from medjury.cli import main
@@ -19,14 +20,8 @@ from medjury.instruments import load_instrument
 from medjury.models import verify_audit_log
 from medjury.store.runs import TuningManifest
 from medjury.studies import load_study
-from medjury.tuning import plan_study_tuning, prompt_difference, read_lineage, read_settings, tune_study
+from medjury.tuning import plan_study_tuning, prompt_difference, read_lineage, read_settings
 from medjury.tuning._result import TuningResult
-
-
-def tune(file: Path, **stated: object) -> TuningResult:
-    study = load_study(file)
-    return tune_study(study, read_settings(study, **stated))
-
 
 Planted = tuple[Path, TuningResult, LoopbackServer]
 
@@ -153,7 +148,7 @@ def failing(folder: Path, url: str) -> Path:
 
 def test_an_item_that_fails_is_a_failure_with_its_reason_never_an_exception(tmp_path: Path) -> None:
     with LoopbackServer() as plain:  # conforming answers by hash; markers are obeyed
-        result = tune(failing(tmp_path, plain.url), budget=40)
+        result = tune(failing(tmp_path, plain.url), budget=40, evaluate=False)
     lines = [json.loads(line) for line in (result.folder / "lineage.jsonl").read_text().splitlines()]
     failed = [each for each in lines if each["kind"] == "judged" and "unscored" in each["outcomes"]["impact"]]
     assert failed and {each["outcomes"]["impact"]["unscored"] for each in failed} == {"refusal"}
@@ -161,7 +156,7 @@ def test_an_item_that_fails_is_a_failure_with_its_reason_never_an_exception(tmp_
 
 
 def shortcut_world(folder: Path, url: str, group: str) -> TuningResult:
-    settings = {"group": group, "budget": 400, "minibatch": 24}
+    settings = {"group": group, "budget": 250, "minibatch": 24}
     return tune(write_task(folder, url, calls=60, each=2, shortcut=True, tuning=settings))
 
 
@@ -205,21 +200,21 @@ def test_a_dry_run_tells_split_calls_and_price_and_writes_nothing(
     assert done.calls <= plan.calls, "the plan is no promise that the tuning breaks"
 
 
-def test_commands(server: LoopbackServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    file = write_task(tmp_path, server.url)
-    assert main(["tune", str(file), "--out", str(tmp_path / "tuned"), "--budget", "150"]) == 0
+def test_commands(planted: Planted, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, result, _ = planted
+    assert main(["tune", str(file), "--out", str(result.folder), "--budget", "150"]) == 0
     assert "Tuning took" in capsys.readouterr().out
-    assert main(["tune", "prompts", "log", str(tmp_path / "tuned")]) == 0
+    assert main(["tune", "prompts", "log", str(result.folder)]) == 0
     assert "kept" in capsys.readouterr().out
-    assert main(["tune", "prompts", "diff", str(tmp_path / "tuned"), "0", "1"]) == 0
+    assert main(["tune", "prompts", "diff", str(result.folder), "0", "1"]) == 0
     assert "+A lost" in capsys.readouterr().out
-    assert main(["tune", "prompts", "diff", "transcript_impact", str(tmp_path / "tuned" / "tuned.yaml")]) == 0
+    assert main(["tune", "prompts", "diff", "transcript_impact", str(result.folder / "tuned.yaml")]) == 0
     assert main(["tune", "prompts", "log", str(tmp_path)]) == 2
     assert "not a tuning folder" in capsys.readouterr().err
 
 
 def test_several_proposals_are_drawn_for_the_same_misses(server: LoopbackServer, tmp_path: Path) -> None:
-    tune(write_task(tmp_path, server.url, tuning={"candidates": 3}))
+    tune(write_task(tmp_path, server.url, tuning={"candidates": 3, "evaluate": False}))
     asked: dict[str, list[Any]] = {}
     for call in server.calls:
         if "You improve" in call.prompt:
@@ -232,7 +227,7 @@ def test_a_prompt_that_quotes_a_training_case_is_refused(tmp_path: Path) -> None
     text = "the patient says that since last Tuesday the left knee has been swollen and sore at night"
     stolen = f"ok:<new text>\nLook at this: {text}.\n</new text>"
     with LoopbackServer(lambda call: stolen if "You improve" in call.prompt else None) as thief:
-        file = write_task(tmp_path, thief.url, tuning={"budget": 60})
+        file = write_task(tmp_path, thief.url, tuning={"budget": 60, "evaluate": False})
         rows = [json.loads(line) for line in (tmp_path / "cases.jsonl").read_text().splitlines()]
         said = [{**row, "reference": f"{text} {row['id']}"} for row in rows]
         (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in said))

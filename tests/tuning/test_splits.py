@@ -7,23 +7,20 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.tuning.labelled import case
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
-from medjury.intake.cases import Case, content_marks
 from medjury.tuning._labelled_cases import Labelled, Split, split_cases
 
 IMPACT = load_instrument("transcript_impact").dimensions
 
 
 def cases(labels: list[int], groups: list[int]) -> list[Labelled]:
-    made = []
-    for number, (label, group) in enumerate(zip(labels, groups, strict=True)):
-        case = Case(f"c{number}", f"answer {number}", patient=f"p{group}")
-        made.append(
-            Labelled(case, {"impact": float(label)}, {"impact": ()}, f"patient p{group}", content_marks(case))
-        )
-    return made
+    return [
+        case(number, float(label), f"patient p{group}", patient=f"p{group}")
+        for number, (label, group) in enumerate(zip(labels, groups, strict=True))
+    ]
 
 
 def sizes(split: Split) -> tuple[int, ...]:

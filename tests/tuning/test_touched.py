@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.loopback import LoopbackServer
+from tests.tuning.labelled import tune
 from tests.tuning.world import answer, write_task
 
 from medjury.instruments import load_instrument
@@ -23,11 +24,6 @@ from medjury.tuning._result import TuningResult
 from medjury.validation import validate
 
 RULE = "Held-out cases are untouched by tuning"
-
-
-def tune(file: Path, **stated: object) -> TuningResult:
-    study = load_study(file)
-    return tune_study(study, read_settings(study, **stated))
 
 
 def later(folder: Path, url: str, instrument: str, **study: Any) -> Path:
@@ -46,7 +42,7 @@ def later(folder: Path, url: str, instrument: str, **study: Any) -> Path:
 def tuned(tmp_path_factory: pytest.TempPathFactory) -> TuningResult:
     """One tuning that later studies in other folders meet again."""
     with LoopbackServer(answer) as first:
-        return tune(write_task(tmp_path_factory.mktemp("first"), first.url), budget=60)
+        return tune(write_task(tmp_path_factory.mktemp("first"), first.url), budget=60, evaluate=False)
 
 
 def test_tuning_honours_the_development_cases_of_the_study(server: LoopbackServer, tmp_path: Path) -> None:
@@ -113,14 +109,6 @@ def test_one_judge_with_tuned_words_is_enough(
     assert run.touched_cases and "single, tuned by gepa" in {judge.way for judge in run.judges}
 
 
-def test_words_copied_by_hand_leave_their_tuning_behind(server: LoopbackServer, tmp_path: Path) -> None:
-    file = write_task(tmp_path, server.url)
-    tune(file, budget=60)
-    study = load_study(file)  # the plain instrument, and the tuning folder beside the run folder
-    run_study(study)
-    assert RunFolder(study.output).manifest.touched[0].what.startswith("the tuning of planted")
-
-
 def test_studies_that_share_a_store_know_of_each_others_tunings(
     server: LoopbackServer, tmp_path: Path
 ) -> None:
@@ -128,18 +116,22 @@ def test_studies_that_share_a_store_know_of_each_others_tunings(
     shared = str(tmp_path / "shared.sqlite")
     (tmp_path / "one").mkdir()
     study = load_study(write_task(tmp_path / "one", server.url, store=shared))
-    tune_study(study, read_settings(study, budget=40), out=tmp_path / "far" / "away")
+    tune_study(study, read_settings(study, budget=40, evaluate=False), out=tmp_path / "far" / "away")
     other = load_study(later(tmp_path / "two", server.url, "impact.yaml", store=shared))
     run_study(other)
     assert RunFolder(other.output).manifest.touched[0].what == "the tuning of planted (away)"
 
 
-def test_tuning_after_registration_moves_the_rules(server: LoopbackServer, tmp_path: Path) -> None:
+def test_a_tuning_beside_the_run_folder_is_known_and_after_registration_moves_the_rules(
+    server: LoopbackServer, tmp_path: Path
+) -> None:
+    """Words that somebody copied by hand leave their tuning behind: the study has the plain instrument."""
     file = write_task(tmp_path, server.url)
     register_study(load_study(file))
-    tune(file, budget=60)
+    tune(file, budget=60, evaluate=False)
     study = load_study(file)
     run_study(study)
+    assert RunFolder(study.output).manifest.touched[0].what.startswith("the tuning of planted")
     rules = {rule.name: rule for rule in validate(study.output, resamples=200).verdicts[0].rules}
     before = rules["The rules were stated before the run"]
     assert not before.met and "development_cases" in before.found
@@ -160,8 +152,6 @@ def test_held_out_cases_can_be_left_unopened(server: LoopbackServer, tmp_path: P
     assert not register_study(load_study(file)).protocol.seen
     asked = "\n".join(call.prompt for call in server.calls)
     study = load_study(file)
-    from medjury.tuning._plan import prepare
-
     held_out = prepare(study, read_settings(study), rehearse=True).split.held_out
     assert not [each for each in held_out if f" {each.case.id}\n" in asked]
 
@@ -175,8 +165,6 @@ def test_tuning_again_trains_on_what_was_seen_and_carries_it_on(
     second = touched_marks(load_instrument(again.folder / "tuned.yaml"))
     assert first < second
     assert again.held_out is not None
-    from medjury.tuning._plan import prepare
-
     study = load_study(file)
     split = prepare(study, read_settings(study, seed=3), rehearse=True).split
     assert all(first.isdisjoint(each.marks) for each in split.held_out)

@@ -9,20 +9,15 @@ from pathlib import Path
 
 import pytest
 from tests.loopback import Call, LoopbackServer
+from tests.tuning.labelled import tune
 from tests.tuning.world import HEARD, NEGATION, answer, write_task
 
 from medjury.instruments import load_instrument
 from medjury.report import write_page
 from medjury.store.runs import RunFolder, TuningManifest
 from medjury.studies import load_study, run_study
-from medjury.tuning import read_settings, tune_study
 from medjury.tuning._result import TuningResult
 from medjury.tuning._settings import PRESETS, TuningPart, rollouts
-
-
-def tune(file: Path, **stated: object) -> TuningResult:
-    study = load_study(file)
-    return tune_study(study, read_settings(study, **stated))
 
 
 def shown_examples(call: Call) -> str | None:
