@@ -12,15 +12,13 @@ from medjury.analysis.agreement import (
     agreement,
     cohen_kappa,
     icc,
-    incomplete,
     mixed_model_icc,
     non_inferiority,
-    over_pairs,
 )
 from medjury.analysis.agreement._correlation import correlation_statistics
 from medjury.analysis.agreement._icc import icc_statistics
 from medjury.analysis.agreement._kappa import kappa_statistics
-from medjury.analysis.agreement._pairs_of_humans import mean_over_pairs
+from medjury.analysis.agreement._pairs_of_humans import incomplete, mean_over_pairs, pooled_over_pairs
 from medjury.statistics import combined, replicates
 from medjury.tables import rating_table
 
@@ -125,7 +123,7 @@ def test_two_raters_without_gaps_have_their_own_coefficients() -> None:
     humans, judge = few_each(1)
     first = np.nanmax(humans, axis=1)
     rows = np.column_stack([first, judge])
-    pooled = replicates(rows, over_pairs(ALL, rows, [(0, 1)], pool=True), resamples=0).observed
+    pooled = replicates(rows, pooled_over_pairs(ALL, rows, [(0, 1)]), resamples=0).observed
     for name, weights in (("kappa", "none"), ("kappa_linear", "linear"), ("kappa_quadratic", "quadratic")):
         assert pooled[name] == pytest.approx(cohen_kappa(first, judge, scale=SCALE, weights=weights).value)
     for form in ("icc_2_1", "icc_3_1", "icc_3_k"):
@@ -142,7 +140,7 @@ def test_a_rater_s_level_does_not_count_for_what_is_blind_to_levels() -> None:
     shifted = rows + np.append(np.arange(15) % 3, 0)
     statistics = combined(correlation_statistics(["pearson"]), icc_statistics(["icc_2_1", "icc_3_1"]))
     before, after = (
-        replicates(table, over_pairs(statistics, table, pairs, pool=True), resamples=0).observed
+        replicates(table, pooled_over_pairs(statistics, table, pairs), resamples=0).observed
         for table in (rows, shifted)
     )
     for blind in ("pearson", "icc_3_1"):

@@ -34,7 +34,7 @@ def test_four_judges_per_attribute_and_level_come_from_one_command(
         "Helpfulness",
         "Understanding",
     }
-    blocks = {(row["dimension"], row["compare"], row["level"]) for row in rows}
+    blocks = {(row["dimension"], row["rater"], row["level"]) for row in rows}
     assert blocks == {
         (attribute, judge, level)
         for attribute in attributes
@@ -53,7 +53,7 @@ def test_four_judges_per_attribute_and_level_come_from_one_command(
     assert "unscored ratings of human: 99 out_of_range" in said.err
     assert "unscored ratings of gemini: 21 empty, 7 parse" in said.err
     # Averaging by system lifts the coefficient.
-    found = {(row["dimension"], row["compare"], row["level"], row["statistic"]): row["value"] for row in rows}
+    found = {(row["dimension"], row["rater"], row["level"], row["statistic"]): row["value"] for row in rows}
     for attribute in attributes:
         item, system = (found[attribute, "gpt-4o", level, "icc_3_k_z"] for level in ("item", "system"))
         assert item < system

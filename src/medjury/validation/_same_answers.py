@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from medjury.analysis.agreement import incomplete, over_pairs, too_few_each, two_rater_statistics
+from medjury.analysis.agreement import over_pairs, too_few_each, two_rater_statistics
 from medjury.statistics import Floats, Replicates, combined, replicates
 from medjury.tables import Measured, RatingTable, Roles
 from medjury.validation._evidence import gate_statistic
@@ -98,7 +98,7 @@ def resampled(parts: Sequence[SameAnswers], *, resamples: int, seed: int) -> Rep
                     rows,
                     pairs,
                     agreement_key(part, rater).removesuffix(part.statistic),
-                    pool=incomplete(part.humans),
+                    humans=part.humans,
                 )
             )
         start += several + len(part.given)
@@ -106,7 +106,7 @@ def resampled(parts: Sequence[SameAnswers], *, resamples: int, seed: int) -> Rep
     refused = {
         agreement_key(part, rater): few
         for part in known
-        if incomplete(part.humans) and (few := too_few_each(part.humans, part.statistic))
+        if (few := too_few_each(part.humans, part.statistic))
         for rater in part.given
     }
     return _with_means(replace(made, refused=refused), known)

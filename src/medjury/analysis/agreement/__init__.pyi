@@ -38,7 +38,6 @@ from ._non_inferiority import NonInferiority as NonInferiority
 from ._non_inferiority import no_disagreement as no_disagreement
 from ._non_inferiority import non_inferiority as non_inferiority
 from ._pair_statistics import two_rater_statistics as two_rater_statistics
-from ._pairs_of_humans import incomplete as incomplete
 from ._pairs_of_humans import over_pairs as over_pairs
 from ._pairs_of_humans import too_few_each as too_few_each
 from ._pilot import Expected as Expected

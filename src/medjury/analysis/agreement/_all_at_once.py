@@ -35,6 +35,7 @@ from medjury.analysis.agreement._scores import (
     Level,
     Scores,
     complete_rows,
+    read_complete,
     read_pairs,
     read_scale,
     read_scores,
@@ -53,9 +54,7 @@ def kendall_w(scores: Scores, *, ties_corrected: bool = True, **options: Unpack[
     >>> round(kendall_w([[1, 2], [2, 1], [3, 3], [4, 4]]).value, 3)
     0.9
     """
-    table = read_scores(scores, None, 2)
-    kept = complete_rows(table) if table.size else np.zeros(len(table), dtype=np.bool_)
-    rows, lost = table[kept], int(np.count_nonzero(~kept))
+    rows, kept, note = read_complete(scores)
     if not ties_corrected:
         options = {"interval": "none"}
     return estimates(
@@ -63,7 +62,7 @@ def kendall_w(scores: Scores, *, ties_corrected: bool = True, **options: Unpack[
         concordance_statistics(ties_corrected=ties_corrected),
         kept=kept,
         reason=lambda _: _reason(rows),
-        note=f"; {lost} of {len(table)} items with missing scores left out" if lost else "",
+        note=note,
         **options,
     )["kendall_w"]
 
@@ -116,9 +115,7 @@ def cronbach_alpha(scores: Scores, *, standardised: bool = False, **options: Unp
     >>> round(cronbach_alpha([[1, 2, 2], [2, 3, 2], [3, 3, 4], [4, 5, 5]]).value, 3)
     0.962
     """
-    table = read_scores(scores, None, 2)
-    kept = complete_rows(table) if table.size else np.zeros(len(table), dtype=np.bool_)
-    rows, lost = table[kept], int(np.count_nonzero(~kept))
+    rows, kept, note = read_complete(scores)
 
     def squares_of(distinct: Floats) -> Callable[[Floats], MeanSquares]:
         columns = np.arange(distinct.shape[1])
@@ -137,8 +134,8 @@ def cronbach_alpha(scores: Scores, *, standardised: bool = False, **options: Unp
         statistics,
         kept=kept,
         analytic=lambda: {"cronbach_alpha": feldt},
-        reason=lambda _: undefined_reason(rows, lost),
-        note=f"; {lost} of {len(table)} items with missing scores left out" if lost else "",
+        reason=lambda _: undefined_reason(rows, int((~kept).sum())),
+        note=note,
         **options,
     )["cronbach_alpha"]
 

@@ -230,7 +230,7 @@ def among_humans(
             table,
             combined(
                 *(
-                    over_pairs(statistics, table, each, prefix, pool=pool, grades=grades)
+                    over_pairs(statistics, table, each, prefix, humans=table[:, :width], grades=grades)
                     for prefix, each in pairs.items()
                 )
             ),
@@ -238,9 +238,8 @@ def among_humans(
             resamples=resamples,
             seed=seed,
         )
-        if pool:
-            few = {key: too_few_each(table[:, :width], key.split(" ")[-1]) for key in made.observed}
-            made = replace(made, refused={key: why for key, why in few.items() if why})
+        few = {key: too_few_each(table[:, :width], key.split(" ")[-1]) for key in made.observed}
+        made = replace(made, refused={key: why for key, why in few.items() if why})
         estimates: dict[str, Estimate] = {}
         for key in made.observed:
             own_pairs = next(each for prefix, each in pairs.items() if key.startswith(prefix))

@@ -240,7 +240,9 @@ def incomplete(humans: Floats) -> bool:
 
 
 def too_few_each(humans: Floats, statistic: str) -> str | None:
-    """Why this coefficient, pooled over pairs, has no interval; None where it may have one."""
+    """Why this coefficient, where it is pooled over pairs, has no interval; None where it may have one."""
+    if not incomplete(humans):
+        return None
     scored = (~np.isnan(humans)).sum(axis=0)
     each = float(scored[scored > 0].mean()) if scored.any() else 0.0
     if each >= _RATED or statistic not in _BLIND_TO_LEVELS:
@@ -261,15 +263,25 @@ def over_pairs(
     pairs: Sequence[tuple[int, int]],
     prefix: str = "",
     *,
-    pool: bool,
+    humans: Floats,
     grades: Grades | None = None,
 ) -> Statistics:
-    """A two-rater statistic over pairs of columns of `table`: pooled, or the mean of the pairs' own values.
+    """A two-rater statistic over pairs of columns of `table`: pooled where two of the `humans` share few items,
+    else the mean of the pairs' own values. `grades` rounds what is counted as grades."""
+    if incomplete(humans):
+        return pooled_over_pairs(statistics, table, pairs, prefix, grades)
+    return mean_over_pairs(statistics, pairs, prefix)
 
-    A statistic that cannot be pooled is left undefined where the rest is. `grades` rounds what is counted as
-    grades."""
-    if not pool:
-        return mean_over_pairs(statistics, pairs, prefix)
+
+def pooled_over_pairs(
+    statistics: Statistics,
+    table: Floats,
+    pairs: Sequence[tuple[int, int]],
+    prefix: str = "",
+    grades: Grades | None = None,
+) -> Statistics:
+    """A two-rater statistic with its parts added up over pairs of columns; one that cannot be pooled is left
+    undefined."""
     shared = next((pair for pair in pairs if complete_rows(table[:, list(pair)]).any()), None)
     if shared is None:
         return lambda rows: lambda weights: {}

@@ -100,6 +100,14 @@ def complete_rows(rows: Floats) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(rows).any(axis=1))
 
 
+def read_complete(scores: Scores) -> tuple[Floats, NDArray[np.bool_], str]:
+    """The items of a table that every rater scored, which of all they are, and a note on how many are left out."""
+    table = read_scores(scores, None, 2)
+    kept = complete_rows(table) if table.size else np.zeros(len(table), dtype=np.bool_)
+    lost = int(np.count_nonzero(~kept))
+    return table[kept], kept, f"; {lost} of {len(table)} items with missing scores left out" if lost else ""
+
+
 def tied(differences: Floats, rows: Floats) -> Floats:
     """Differences in which rounding does not hide a tie: 4.3 − 4 and 3.3 − 3 become the same number, and so do 1/18
     and −1/18 but for their sign."""

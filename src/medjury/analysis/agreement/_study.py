@@ -31,8 +31,7 @@ from medjury.analysis.agreement._pair_rows import pair_rows
 from medjury.analysis.agreement._pair_statistics import BY_SYSTEM, ORDER, Settings
 from medjury.analysis.agreement._row import AgreementRow
 from medjury.analysis.agreement._severe_errors import severe_error_rows, severe_of, win_rate_rows
-from medjury.analysis.agreement._summary import shown_statistics
-from medjury.analysis.agreement._table import AgreementTable
+from medjury.analysis.agreement._table import AgreementTable, shown_statistics
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import counted, side_by_side
