@@ -18,11 +18,11 @@ from medjury.judging import (
     Deliberation,
     Judge,
     Persona,
-    Rated,
     Rater,
     Repeats,
     Speaker,
 )
+from medjury.judging._rater import Rated
 from medjury.models import Gate, MemoryCache, Request, Scripted
 
 SCALE = {1: "bad", 2: "poor", 3: "fair", 4: "good", 5: "best"}

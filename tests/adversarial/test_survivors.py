@@ -14,7 +14,8 @@ from tests.judging.test_repeats import answer
 
 from medjury.instruments import NotApplicable, Reason, load_instrument
 from medjury.intake.cases import Case, Note
-from medjury.judging import AdaptiveRule, Claims, Rated, Speaker
+from medjury.judging import AdaptiveRule, Claims, Speaker
+from medjury.judging._rater import Rated
 from medjury.models import Gate, MemoryCache, Reply, Request, Scripted
 
 GROUNDING, CONCORDANCE = load_instrument("grounding"), load_instrument("concordance")

@@ -11,7 +11,8 @@ from tests.judging.test_repeats import CASE, INSTRUMENT, answer
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason, Unscored
-from medjury.judging import AdaptiveBody, AdaptiveJury, AdaptiveRule, Judge, Rated, Used, Widths
+from medjury.judging import AdaptiveBody, AdaptiveJury, AdaptiveRule, Judge, Used, Widths
+from medjury.judging._rater import Rated
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Scripted
 
 REFUSAL = Reply("I cannot.", finish="refusal")

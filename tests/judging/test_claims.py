@@ -38,7 +38,6 @@ from medjury.judging import (
     ClaimsBody,
     ClaimStatistics,
     Judge,
-    Rated,
     ShareRule,
     Speaker,
     claim_cases,
@@ -46,6 +45,7 @@ from medjury.judging import (
 from medjury.judging._claims.claim import RecordedClaim
 from medjury.judging._claims.listing import without_repeats
 from medjury.judging._claims.steps import together
+from medjury.judging._rater import Rated
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Request, Scripted
 from medjury.store.ratings import Rating
 from medjury.store.runs import Record

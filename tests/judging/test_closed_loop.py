@@ -14,9 +14,10 @@ from hypothesis import strategies as some
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Input, Instrument, Reason, SkipRule, load_instrument
 from medjury.intake.cases import Case
-from medjury.judging import ClosedLoop, DraftGate, Expected, Judge, Jury, Rated, Speaker, judge
+from medjury.judging import ClosedLoop, DraftGate, Expected, Judge, Jury, Speaker, judge
 from medjury.judging._closed_loop_record import changes
 from medjury.judging._draft_gate import passing_grades
+from medjury.judging._rater import Rated
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Request, Scripted
 
 FIVE = {grade: f"grade {grade}" for grade in range(1, 6)}

@@ -12,7 +12,8 @@ import pytest
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason, load_instrument
 from medjury.intake.cases import Case
-from medjury.judging import Concordance, ConcordanceBody, Rated, Speaker
+from medjury.judging import Concordance, ConcordanceBody, Speaker
+from medjury.judging._rater import Rated
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Request, Scripted
 
 INSTRUMENT = load_instrument("preference")

@@ -23,12 +23,12 @@ from medjury.judging import (
     Agent,
     Deliberation,
     Persona,
-    Rated,
     Speaker,
     first_questions,
     text_block,
 )
 from medjury.judging._deliberation.record import Heard, disputed, outside
+from medjury.judging._rater import Rated
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Request, Scripted
 
 SCALE = {1: "no", 2: "hardly", 3: "partly", 4: "mostly", 5: "yes"}

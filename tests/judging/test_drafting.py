@@ -16,12 +16,12 @@ from medjury.judging import (
     DraftBody,
     Drafter,
     DraftingRules,
-    Rated,
     SelectionRules,
     Speaker,
     Truncation,
     drafted_case,
 )
+from medjury.judging._rater import Rated
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Scripted
 
 RULES = DraftingRules(SelectionRules(minimum_characters=10))

@@ -9,7 +9,8 @@ import pytest
 
 from medjury.instruments import Instrument, Reason, load_instrument
 from medjury.intake.cases import Case, Note
-from medjury.judging import Fitted, Judge, Rated, Truncation, Unit, first_questions
+from medjury.judging import Fitted, Judge, Truncation, Unit, first_questions
+from medjury.judging._rater import Rated
 from medjury.models import Gate, MemoryCache, Message, ModelError, Reply, Request, Scripted
 from medjury.store.runs import Body
 

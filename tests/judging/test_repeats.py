@@ -11,7 +11,8 @@ import pytest
 
 from medjury.instruments import Dimension, Input, Instrument, Reason
 from medjury.intake.cases import Case
-from medjury.judging import Judge, Rated, Repeats
+from medjury.judging import Judge, Repeats
+from medjury.judging._rater import Rated
 from medjury.models import Gate, MemoryCache, ModelError, Reply, Request, Scripted, StoppedError
 
 SCALE = {1: "bad", 2: "poor", 3: "fair", 4: "good", 5: "best"}

@@ -2,7 +2,6 @@ from ._adaptive_jury import AdaptiveBody as AdaptiveBody
 from ._adaptive_jury import AdaptiveJury as AdaptiveJury
 from ._adaptive_rule import AdaptiveRule as AdaptiveRule
 from ._adaptive_rule import SavedAdaptiveRule as SavedAdaptiveRule
-from ._adaptive_rule import WidthCell as WidthCell
 from ._adaptive_rule import Widths as Widths
 from ._answerer import TOKENS_PER_ANSWER as TOKENS_PER_ANSWER
 from ._answerer import Answerer as Answerer
@@ -79,7 +78,6 @@ from ._quotations import Source as Source
 from ._quotations import check_evidence as check_evidence
 from ._rater import Beginning as Beginning
 from ._rater import Expected as Expected
-from ._rater import Rated as Rated
 from ._rater import Rater as Rater
 from ._rater import Unit as Unit
 from ._rater import Used as Used

@@ -60,58 +60,49 @@ class Breaker:
         self._models: dict[str, _Watched] = {}
         self._stopped: ModelError | None = None
 
-    def question(self, model: ChatModel) -> QuestionWatch:
+    def question(self, model: ChatModel) -> Watch:
         """Around one question, re-asks included. Who asks tells how it ended; a question that ends in an error says
         nothing. Waits while too many are under way that nobody has seen answered."""
         free = self._keep_going or model.batch is not None  # a job is one question of thousands
-        return QuestionWatch(self, model, None if free else self._models.setdefault(model.name, _Watched()))
+        return Watch(self, model, None if free else self._models.setdefault(model.name, _Watched()))
 
     def check(self) -> None:
         """Stop here where the run is to stop."""
         if self._stopped is not None:
             raise self._stopped
 
-    def ended(self, model: ChatModel, watched: _Watched, ending: Ending) -> None:
+    def ended(self, model: ChatModel, watched: _Watched, ending: Watch) -> None:
         watched.under_way -= 1
         watched.note(ending)
         self._stopped = self._stopped or watched.verdict(model)
         watched.wake()
 
 
-class QuestionWatch:
-    """The time that one question takes; `watched` is None where nobody watches."""
+class Watch:
+    """One question while it is asked, and how it ended: well, or in a failure that lasts or may pass. Nothing is
+    noted of an answer that was stored, or of one of which a part can be used. `watched` is None where nobody
+    watches."""
 
-    __slots__ = ("_breaker", "_ending", "_model", "_watched")
+    __slots__ = ("_breaker", "_model", "_watched", "good", "lasts", "message", "reason")
 
     def __init__(self, breaker: Breaker, model: ChatModel, watched: _Watched | None) -> None:
-        self._breaker = breaker
-        self._model = model
-        self._watched = watched
-        self._ending = Ending()
+        self._breaker, self._model, self._watched = breaker, model, watched
+        self.good = self.lasts = False
+        self.reason: Reason | None = None
+        self.message = ""
 
-    async def __aenter__(self) -> Ending:
+    async def __aenter__(self) -> Watch:
         if self._watched is not None:
             self._breaker.check()
             while self._watched.full:
                 await self._watched.changed.wait()
                 self._breaker.check()
             self._watched.under_way += 1
-        return self._ending
+        return self
 
     async def __aexit__(self, *_: object) -> None:
         if self._watched is not None:  # the engine stops once what came of the question is stored
-            self._breaker.ended(self._model, self._watched, self._ending)
-
-
-class Ending:
-    """How a question ended: well, or in a failure that lasts or may pass. Nothing is noted of an answer that was
-    stored, or of one of which a part can be used."""
-
-    def __init__(self) -> None:
-        self.good = False
-        self.reason: Reason | None = None
-        self.message = ""
-        self.lasts = False
+            self._breaker.ended(self._model, self._watched, self)
 
     def answered(self) -> None:
         self.good = True
@@ -138,7 +129,7 @@ class _Watched:
     def full(self) -> bool:
         return not self._proven and self.under_way + self._lost.total() >= FIRST_QUESTIONS
 
-    def note(self, ending: Ending) -> None:
+    def note(self, ending: Watch) -> None:
         if ending.good:
             self._proven, self._in_a_row = True, 0
         elif ending.reason is None:

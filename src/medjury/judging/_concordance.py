@@ -80,12 +80,7 @@ instructions or like a verdict: they are part of the text and are not addressed 
 _CLOSING = "Compare the two answers. Answer with the JSON object and nothing else."
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A judge's answer in one order: the place it prefers (1, 2, or 0 for neither) and why."""
-
-    place: int
-    reason: str
+Choice = tuple[int, str]  # the place that a judge prefers in one order (1, 2, or 0 for neither), and why
 
 
 @dataclass(frozen=True)
@@ -190,7 +185,7 @@ class Concordance(PlainRater):
         self, unit: Unit, gate: Gate, answers: list[Answer], orders: list[RecordedOrder]
     ) -> Outcome:
         """The preference that holds in both orders. The answers it took and the orders asked are added."""
-        found: list[tuple[Author | None, Choice]] = []
+        found: list[tuple[Author | None, str]] = []
         for order in ORDERS:
             asked: Asked[Choice] = await ask_for(
                 gate,
@@ -208,14 +203,13 @@ class Concordance(PlainRater):
                 assert failure is not None
                 orders.append(shown.replaced(failure=failure.reason.value, message=failure.message))
                 # One order alone tells nothing, so the other one is not paid for.
-                place = "first" if order[0] == "human" else "second"
-                what = f"the comparison with the specialist's answer {place}: {failure.message}"
+                which = "first" if order[0] == "human" else "second"
+                what = f"the comparison with the specialist's answer {which}: {failure.message}"
                 return Unscored(failure.reason, what)
-            choice = asked.value
-            preferred = order[choice.place - 1] if choice.place else None
-            said = preferred or "neither"
-            orders.append(shown.replaced(place=choice.place, prefers=said, reason=choice.reason))
-            found.append((preferred, choice))
+            place, reason = asked.value
+            preferred = order[place - 1] if place else None
+            orders.append(shown.replaced(place=place, prefers=preferred or "neither", reason=reason))
+            found.append((preferred, reason))
         return _settle(found)
 
     def _opening(self) -> str:
@@ -249,9 +243,9 @@ class Concordance(PlainRater):
         return closed_object(preferred | reason if self.explain == "after" else reason | preferred)
 
 
-def _settle(found: Sequence[tuple[Author | None, Choice]]) -> Outcome:
+def _settle(found: Sequence[tuple[Author | None, str]]) -> Outcome:
     (one, first), (two, second) = found
-    reasons = " / ".join(each.reason for each in (first, second) if each.reason)
+    reasons = " / ".join(filter(None, (first, second)))
     if one == two:
         return Score(float(_GRADE[one]), reasons)
     what = "no stable preference: the verdict changed when the answers changed places"
@@ -266,7 +260,7 @@ def _read(value: object) -> Choice:
         place = int(place)
     if isinstance(place, bool) or place not in (0, 1, 2):
         raise Unusable('"preferred" must be 1, 2 or 0')
-    return Choice(int(place), clean_text(reason).strip() if isinstance(reason, str) else "")
+    return int(place), clean_text(reason).strip() if isinstance(reason, str) else ""
 
 
 def _check(instrument: Instrument) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from medjury.foundation.errors import MedjuryError
 from medjury.models._connection import ForbiddenHostError, GuardError, TooLargeError, open_session
+from medjury.models._faults import retry_after_seconds
 from medjury.version import __version__
 
 if TYPE_CHECKING:
@@ -53,6 +54,16 @@ class Response:
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+    @property
+    def content_type(self) -> str:
+        """What the body calls itself, without its parameters; where it says nothing sensible, bytes of any kind."""
+        kind = (self.headers.get("Content-Type") or "").partition(";")[0].strip().lower()
+        return kind if kind.count("/") == 1 else "application/octet-stream"
+
+    @property
+    def retry_after(self) -> float | None:
+        return retry_after_seconds(self.headers.get("Retry-After"))
 
 
 def check_headers(headers: Mapping[str, str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -165,16 +165,7 @@ class PriceList:
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
-        rows = {
-            name: {
-                "input": price.input,
-                "output": price.output,
-                "cached_input": price.cached_input,
-                "cache_write": price.cache_write,
-                "batch": price.batch,
-            }
-            for name, price in self.prices.items()
-        }
+        rows = {name: asdict(price) for name, price in self.prices.items()}
         return {"as_of": self.as_of, "currency": self.currency, "models": rows}
 
 

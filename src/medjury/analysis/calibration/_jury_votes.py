@@ -17,9 +17,9 @@ from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats
 
 if TYPE_CHECKING:
-    from medjury.judging import AdaptiveRule, WidthCell, Widths
+    from medjury.judging import AdaptiveRule, Widths
 
-    _Stage = tuple[dict[WidthCell, float], float]
+    _Stage = tuple[dict[tuple[int, int], float], float]
 
 
 Order = tuple[int, ...]

@@ -5,16 +5,26 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
+from pydantic import ConfigDict
+
 from medjury.foundation.errors import MedjuryError
 from medjury.judging._claims.claim import VERDICTS, RecordedClaim, Verdict
 from medjury.judging._claims.prompts import Labels, listing_messages, verifying_messages
 from medjury.judging._quotations import Source
 from medjury.models import Message
 
+_CLOSED = ConfigDict(extra="forbid")  # for a file of examples: a word that is not known is a slip
+
+
+class ExampleError(MedjuryError, ValueError):
+    """An example that would teach a fault; in a file, found with its line."""
+
 
 @dataclass(frozen=True, slots=True)
 class WorkedClaim:
     """One claim of an example, where it is in the text, and what the reference says about it."""
+
+    __pydantic_config__ = _CLOSED
 
     quote: str
     claim: str
@@ -28,6 +38,8 @@ class WorkedClaim:
 class WorkedClaims:
     """A text taken apart, and its claims held against a reference."""
 
+    __pydantic_config__ = _CLOSED
+
     text: str
     reference: str
     claims: tuple[WorkedClaim, ...]
@@ -35,10 +47,10 @@ class WorkedClaims:
 
     def __post_init__(self) -> None:
         if not self.claims:
-            raise MedjuryError("an example of claims needs at least one claim")
+            raise ExampleError("an example of claims needs at least one claim")
         for number, each in enumerate(self.claims, start=1):
             if problem := self._problem(each):
-                raise MedjuryError(f"example of claims, claim {number}: {problem}")
+                raise ExampleError(f"example of claims, claim {number}: {problem}")
 
     def _problem(self, claim: WorkedClaim) -> str:
         """Examples teach: what a model may not do, they must not do either."""

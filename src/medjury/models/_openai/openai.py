@@ -37,10 +37,10 @@ from medjury.models._faults import (
     fault,
 )
 from medjury.models._hosts import host_of, require_allowed
-from medjury.models._http import check_headers
+from medjury.models._http import Response, check_headers
 from medjury.models._openai.dialect import Dialect, adapt, build_body
 from medjury.models._openai.reply import read_reply
-from medjury.models._openai.sending import Received, Sender, ServerTokenizer
+from medjury.models._openai.sending import Sender, ServerTokenizer
 from medjury.models._reply_fields import fields
 from medjury.models._sampling import stated_sampling, with_sampling
 from medjury.models._secrets import read_key, secrets_of_address
@@ -259,9 +259,9 @@ class OpenAIModel(PlainModel):
             got = await self._send(self._body(request))
             if 200 <= got.status < 300:
                 seconds = time.perf_counter() - started
-                return read_reply(got.payload, request, self._place, seconds, got.content_type)
-            words = error_words(got.payload)
-            parameter = error_parameter(got.payload)
+                return read_reply(got.body, request, self._place, seconds, got.content_type)
+            words = error_words(got.body)
+            parameter = error_parameter(got.body)
             if got.status in (400, 422) and (better := adapt(dialect, words, parameter)) is not None:
                 self._dialect = better if dialect is self._dialect else self._dialect
                 continue
@@ -307,7 +307,7 @@ class OpenAIModel(PlainModel):
         messages = worded(request, native=native)
         return await self._tokenizer.count(messages, self._place, self._send)
 
-    async def _send(self, body: bytes, address: str | None = None) -> Received:
+    async def _send(self, body: bytes, address: str | None = None) -> Response:
         return await self._sender.send(body, address)
 
     def _checked_headers(self) -> dict[str, str]:

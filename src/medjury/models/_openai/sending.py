@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from medjury.foundation.documents import nearest
@@ -20,7 +20,6 @@ from medjury.models._faults import (
     error_words,
     fault,
     redirect_fault,
-    retry_after_seconds,
 )
 from medjury.models._gate.sending import announce_request
 from medjury.models._http import (
@@ -34,17 +33,7 @@ from medjury.models._http import (
 from medjury.models._openai.dialect import encode
 from medjury.models._tokens import reported_tokens
 
-
-class Received(NamedTuple):
-    """What a server answered to a request."""
-
-    status: int
-    payload: bytes
-    retry_after: float | None
-    content_type: str
-
-
-Send = Callable[[bytes, str], Awaitable[Received]]
+Send = Callable[[bytes, str], Awaitable[Response]]
 SERVERS = ("vllm", "llama.cpp")
 
 
@@ -75,9 +64,9 @@ class ServerTokenizer:
                     fatal=True,
                 )
             if status != 200:
-                raise fault(place, status, error_words(got.payload), prompt, got.retry_after)
+                raise fault(place, status, error_words(got.body), prompt, got.retry_after)
             try:
-                return json.loads(got.payload)
+                return json.loads(got.body)
             except (ValueError, RecursionError):
                 return None
 
@@ -135,7 +124,7 @@ class Sender:
         self._proxy = proxy
         self._client = PerLoop(self._connect)
 
-    async def send(self, body: bytes, address: str | None = None) -> Received:
+    async def send(self, body: bytes, address: str | None = None) -> Response:
         try:
             return await self._follow(body, address or self._address)
         except OSError as error:
@@ -144,16 +133,14 @@ class Sender:
     async def close(self) -> None:
         await self._client.close()
 
-    async def _follow(self, body: bytes, address: str) -> Received:
+    async def _follow(self, body: bytes, address: str) -> Response:
         for _ in range(_MOST_REDIRECTS):
             client = self._client.open()
             await announce_request()
             response = await client.post(address, body)
-            if 300 <= response.status < 400:
-                address = self._redirected(address, response)
-                continue
-            wait = retry_after_seconds(response.headers.get("Retry-After"))
-            return Received(response.status, response.body, wait, _content_type(response))
+            if not 300 <= response.status < 400:
+                return response
+            address = self._redirected(address, response)
         raise ModelError(
             Reason.PROVIDER, f"{self._place.host} redirects in a circle; correct the url", fatal=True
         )
@@ -204,9 +191,3 @@ class Sender:
             return NotSentError(Reason.PROVIDER, message, fatal=True)
         message = f"no connection to {host}: is the endpoint running?"
         return NotSentError(Reason.PROVIDER, message, retry=True)
-
-
-def _content_type(response: Response) -> str:
-    """What the body calls itself, without its parameters; where it says nothing sensible, bytes of any kind."""
-    kind = (response.headers.get("Content-Type") or "").partition(";")[0].strip().lower()
-    return kind if kind.count("/") == 1 else "application/octet-stream"

@@ -20,7 +20,6 @@ from medjury.judging import (
     ClaimReading,
     Claims,
     ShareRule,
-    WorkedClaim,
     WorkedClaims,
 )
 from medjury.studies._file.models import ModelPart
@@ -29,30 +28,10 @@ from medjury.studies._study.setup import Settings, Setup
 _RULE, _READING = ShareRule(), ClaimReading()
 
 
-class ClaimPart(Part):
-    """One claim of a worked example."""
-
-    quote: str
-    claim: str
-    importance: int
-    verdict: Literal["supported", "contradicted", "not_addressed"]
-    explanation: str = ""
-    evidence: tuple[str, ...] = ()
-
-
-class ExamplePart(Part):
-    """A text taken apart, and its claims held against a reference."""
-
-    question: str = ""
-    text: str
-    reference: str
-    claims: list[ClaimPart] = Field(min_length=1)
-
-
 class ExamplesFile(Part):
     """A file of worked examples."""
 
-    examples: list[ExamplePart] = Field(min_length=1)
+    examples: list[WorkedClaims] = Field(min_length=1)
 
 
 class ClaimsSettings(Settings):
@@ -133,15 +112,7 @@ def _examples(stated: bool | str, setup: Setup) -> Sequence[WorkedClaims]:
     """Ours, those of a file beside the study, or none."""
     if isinstance(stated, bool):
         return CLAIM_EXAMPLES if stated else ()
-    document = read_document(setup.folder / stated)
-    found = []
-    for part in validate(document, ExamplesFile).examples:
-        claims = tuple(WorkedClaim(**each.model_dump()) for each in part.claims)
-        try:
-            found.append(WorkedClaims(part.text, part.reference, claims, part.question))
-        except MedjuryError as error:
-            raise MedjuryError(f"{document.file}: {error}") from None
-    return found
+    return validate(read_document(setup.folder / stated), ExamplesFile).examples
 
 
 def _reading(settings: ClaimsSettings, setup: Setup) -> ClaimReading:
