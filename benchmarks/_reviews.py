@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from medjury.analysis.agreement._kappa import kappa_statistics
 from medjury.analysis.agreement._weighting import by_last_column, by_strata, post_strata
-from medjury.analysis.calibration._influence import influence_sizes
-from medjury.analysis.calibration._review_queue import inclusion_probabilities, systematic
+from medjury.analysis.calibration._review_queue import inclusion_probabilities, influence_sizes, systematic
 from medjury.statistics import Estimate, difference_mean, error_rate, replicates, weighted_mean
 
 Floats = NDArray[np.float64]

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 
 from medjury.analysis.calibration._cross_fit import METHODS, Isotonic, Linear, Offset
-from medjury.analysis.calibration._maps import count_outside
-from medjury.analysis.calibration._ordinal import Ordinal
+from medjury.analysis.calibration._maps import Ordinal, count_outside
 from medjury.foundation.errors import MedjuryError
 
 SCALE = (1.0, 5.0)

@@ -7,11 +7,14 @@ import pytest
 from scipy import stats
 
 from medjury.statistics._interval import (
+    AS_IT_IS,
+    fewest_items,
     interval,
     jackknife,
+    plain,
     quantile,
+    symmetric,
 )
-from medjury.statistics._symmetric import AS_IT_IS, fewest_items, plain, symmetric
 
 
 def test_a_quantile_is_an_order_statistic_or_lies_between_two_on_the_normal_scale() -> None:

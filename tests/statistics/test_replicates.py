@@ -11,9 +11,8 @@ from tests.statistics.twenty_rows import ROWS, mean, said
 from tests.tables.run_folders import refused
 
 from medjury.statistics import compare, replicates
-from medjury.statistics._interval import jackknife
+from medjury.statistics._interval import AS_IT_IS, jackknife
 from medjury.statistics._resample import leave_one_out, sample
-from medjury.statistics._symmetric import AS_IT_IS
 
 
 def means(rows: Any) -> Callable[[Any], dict[str, Any]]:

@@ -11,7 +11,9 @@ from ._bootstrap import on_columns as on_columns
 from ._bootstrap import replicates as replicates
 from ._estimate import Estimate as Estimate
 from ._estimate import undefined as undefined
+from ._interval import FEWEST_CLUSTERS as FEWEST_CLUSTERS
 from ._interval import SAME as SAME
+from ._interval import fewest_items as fewest_items
 from ._interval import interval as interval
 from ._mixed_model import MixedModel as MixedModel
 from ._mixed_model import fit_mixed_model as fit_mixed_model
@@ -46,8 +48,6 @@ from ._shares import mcnemar as mcnemar
 from ._shares import paired_rate_difference as paired_rate_difference
 from ._shares import proportion as proportion
 from ._shares import wilson_ends as wilson_ends
-from ._symmetric import FEWEST_CLUSTERS as FEWEST_CLUSTERS
-from ._symmetric import fewest_items as fewest_items
 from ._text_table import text_table as text_table
 from ._weighted import difference_mean as difference_mean
 from ._weighted import drawn_from as drawn_from

@@ -33,9 +33,19 @@ from scipy import special
 
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics._estimate import Estimate, undefined
-from medjury.statistics._interval import JACKKNIFE, SAME, IntervalMethod, interval, jackknife
+from medjury.statistics._interval import (
+    AS_IT_IS,
+    FEWEST_CLUSTERS,
+    JACKKNIFE,
+    SAME,
+    IntervalMethod,
+    fewest_items,
+    in_steps,
+    interval,
+    jackknife,
+    symmetric,
+)
 from medjury.statistics._resample import RESAMPLES, Floats, draw, index_weights, leave_one_out, sample
-from medjury.statistics._symmetric import AS_IT_IS, FEWEST_CLUSTERS, fewest_items, in_steps, symmetric
 
 Read = Callable[[Floats], Mapping[str, Floats]]
 Statistics = Callable[[Floats], Read]

@@ -6,13 +6,14 @@ from ._conformal import first_share as first_share
 from ._conformal import held_out_sets as held_out_sets
 from ._conformal import strangeness as strangeness
 from ._danger_rates import danger_rates as danger_rates
-from ._label_triage import LabelTriage as LabelTriage
-from ._label_triage import ScoreSpread as ScoreSpread
 from ._prediction_powered import powered_means as powered_means
 from ._quality import estimate as estimate
+from ._quality import read_target as read_target
 from ._review_queue import QueueRow as QueueRow
 from ._review_queue import ReviewQueue as ReviewQueue
 from ._review_queue import draw_review as draw_review
+from ._routine_disagreement import LabelTriage as LabelTriage
+from ._routine_disagreement import ScoreSpread as ScoreSpread
 from ._routine_disagreement import routine_disagreement as routine_disagreement
 from ._saved import load_calibrations as load_calibrations
 from ._saved import save_calibrations as save_calibrations
@@ -20,7 +21,6 @@ from ._simulate_jury import simulate_jury as simulate_jury
 from ._stored_triage import load_triage as load_triage
 from ._stored_triage import save_triage as save_triage
 from ._stored_triage import stored_triage as stored_triage
-from ._strata import read_target as read_target
 from ._study import JURY_OF_CALIBRATED as JURY_OF_CALIBRATED
 from ._study import calibrate as calibrate
 from ._study_result import CalibrationStudy as CalibrationStudy

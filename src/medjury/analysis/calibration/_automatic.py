@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.analysis.calibration._conformal import first_share
-from medjury.analysis.calibration._maps import CASES_PER_FOLD, Cases, on_scale
-from medjury.analysis.calibration._ordinal import Ordinal
+from medjury.analysis.calibration._maps import CASES_PER_FOLD, Cases, Ordinal, on_scale
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Floats, counted_share, error_rate
 

@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.analysis.calibration._before_after import nearest_grade
-from medjury.analysis.calibration._maps import CASES_PER_FOLD, FOLDS, Cases, case_folds, on_scale
-from medjury.analysis.calibration._ordinal import Ordinal
+from medjury.analysis.calibration._maps import CASES_PER_FOLD, FOLDS, Cases, Ordinal, case_folds, on_scale
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Floats, proportion, replicates
 

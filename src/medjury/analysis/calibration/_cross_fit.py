@@ -17,12 +17,12 @@ from medjury.analysis.calibration._maps import (
     Linear,
     Method,
     Offset,
+    Ordinal,
     case_folds,
     count_outside,
     labelled_pairs,
     on_scale,
 )
-from medjury.analysis.calibration._ordinal import Ordinal
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats
 

@@ -3,22 +3,24 @@ dangerous answers; of this sample, of a stated population, of parts of it."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from medjury.analysis.calibration._maps import check_confidence
 from medjury.analysis.calibration._part import Marks, Part, judging_roles, jurors_of, jury_of, parts_of
 from medjury.analysis.calibration._prediction_powered import PredictionPowered
 from medjury.analysis.calibration._quality_asked import EVERY_SYSTEM, Asked
-from medjury.analysis.calibration._strata import check_shares, levels
 from medjury.analysis.calibration._written import as_json
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Printable, Result, counted, flat
-from medjury.tables import Names, rating_table
+from medjury.tables import Grid, Names, RatingTable, rating_table, read_plain_table
 
 _ESTIMATORS = {
     "power_tuned": "prediction_powered",
@@ -245,3 +247,99 @@ def _bounds(of: Asked, system: str, here: Marks) -> list[str]:
         f"{part.dimension}, {system}: {counted(int(unknown.sum()), 'answer')} with neither a jury score nor a "
         f"label; the mean would be {low:.3f} if all of them had the lowest grade, {high:.3f} if the highest"
     ]
+
+
+# Strata: the level of every answer in a column (specialty, site, length, group), and the target's shares.
+
+
+# More levels than this are numbers that were not cut into bands.
+MOST_LEVELS = 50
+# Shares are often rounded to whole percent.
+ROUNDED = 0.02
+
+
+def levels(
+    table: RatingTable,
+    grid: Grid,
+    column: str,
+    cuts: Sequence[float] = (),
+    given: Mapping[str, str] | None = None,
+) -> NDArray[np.object_]:
+    """The level of each answer in the grid, "" where it has none: `given` by item, else from the column of the
+    ratings, by answer where it has a value there and else by item. `cuts` turn a number into bands."""
+    import polars as pl
+
+    if given is not None:
+        known = {(item, ""): value for item, value in given.items()}
+    elif column in table.rows.columns:
+        text = pl.col(column).cast(pl.String).str.strip_chars()
+        rows = table.rows.filter(text.is_not_null() & (text != "")).with_columns(text.alias(column))
+        known = {}
+        for keys in (["item"], ["item", "system"]):
+            for *unit, values in rows.group_by(keys).agg(pl.col(column).unique()).iter_rows():
+                if len(values) == 1:
+                    known[unit[0], unit[1] if len(unit) > 1 else ""] = values[0]
+                elif len(keys) == 2:
+                    raise MedjuryError(
+                        f"{column}: the answer of {unit[1]!r} to {unit[0]!r} has {len(values)} values. Give it one."
+                    )
+    else:
+        there = ", ".join(table.rows.columns[:20])
+        raise MedjuryError(f"there is no column {column!r} in the ratings or the cases; there are {there}.")
+    pairs = zip(grid.items.tolist(), grid.systems.tolist(), strict=True)
+    found = [known.get((item, system)) or known.get((item, ""), "") for item, system in pairs]
+    if cuts:
+        found = [_band(column, value, cuts) if value else "" for value in found]
+    if len(set(found)) > MOST_LEVELS:
+        raise MedjuryError(
+            f"{column} has {len(set(found))} levels. Cut a number into bands, as in {column}=18,65."
+        )
+    return np.array(found, dtype=object)
+
+
+def check_shares(column: str, shares: Mapping[str, float]) -> dict[str, float]:
+    """The target's shares, adding up to one; refused where they do not."""
+    if any(not 0.0 <= share <= 1.0 for share in shares.values()) or abs(sum(shares.values()) - 1.0) > ROUNDED:
+        raise MedjuryError(
+            f"the shares of {column} in the target add up to {sum(shares.values()):g}, not to 1."
+        )
+    return {name: share / sum(shares.values()) for name, share in shares.items()}
+
+
+def read_target(path: str | Path) -> tuple[str, dict[str, float]]:
+    """A table with the columns COLUMN, share: the name of the first is the column of the ratings."""
+    frame = read_plain_table(path)
+    if frame is None:
+        raise MedjuryError(f"{path}: a target is a table (.csv, .xlsx, .parquet, .jsonl).")
+    others = [name for name in frame.columns if name != "share"]
+    if len(others) != 1 or len(frame.columns) != 2:
+        raise MedjuryError(
+            f"{path}: a target has two columns, the stratum's and `share`, not {frame.columns}."
+        )
+    found: dict[str, float] = {}
+    for row, (level, share) in enumerate(frame.select(others[0], "share").iter_rows(), start=2):
+        try:
+            value = float(share)
+        except (TypeError, ValueError):
+            raise MedjuryError(f"{path}, line {row}: {share!r} is not a share, such as 0.25.") from None
+        name = "" if level is None else str(level).strip()
+        if not name or name in found:
+            raise MedjuryError(f"{path}, line {row}: the stratum {name!r} appears twice or is empty.")
+        found[name] = value
+    return others[0], found
+
+
+def _band(column: str, value: str, cuts: Sequence[float]) -> str:
+    """`below 18`, `18 to below 65`, `65 and above`."""
+    points = sorted(cuts)
+    try:
+        place = bisect_right(points, float(value))
+    except ValueError:
+        raise MedjuryError(f"{column}: {value!r} is not a number, so it cannot be cut into bands.") from None
+    if place == 0:
+        return f"below {points[0]:g}"
+    return (
+        f"{points[-1]:g} and above"
+        if place == len(points)
+        else f"{points[place - 1]:g} to below {points[place]:g}"
+    )

@@ -21,7 +21,6 @@ from medjury.analysis.calibration._prediction_powered import (
     estimate_mixture,
 )
 from medjury.analysis.calibration._prediction_powered_part import FEW_CASES, LABELLED_CASES
-from medjury.analysis.calibration._strata import refuse_missing
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
     Estimate,
@@ -216,7 +215,7 @@ class Asked:
         self, here: Marks, strata: NDArray[np.object_], column: str, shares: Mapping[str, float]
     ) -> PredictionPowered:
         self._refuse_weights()
-        refuse_missing(column, shares, strata[here])
+        _refuse_missing(column, shares, strata[here])
         found = estimate_mixture(
             self.labels[here],
             self.scores[here],
@@ -304,6 +303,16 @@ class Asked:
             else values >= self.dangerous_at
         )
         return np.where(np.isnan(values), np.nan, bad.astype(np.float64))
+
+
+def _refuse_missing(column: str, shares: Mapping[str, float], there: NDArray[np.object_]) -> None:
+    """A stratum of the target that the ratings lack cannot be made up for by the others."""
+    missing = [name for name, share in shares.items() if share > 0 and name not in set(there.tolist())]
+    if missing:
+        raise MedjuryError(
+            f"the target holds {column} {missing[0]!r} and the ratings do not, so nothing is known about it; they "
+            f"have {', '.join(sorted(set(there.tolist()) - {''}))}."
+        )
 
 
 def share_of(

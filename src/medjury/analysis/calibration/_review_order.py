@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from medjury.analysis.calibration._conformal import GradeSets, Taught, fit_sets
 from medjury.analysis.calibration._logistic import fit_logistic
-from medjury.analysis.calibration._maps import FOLDS, Cases, case_folds, on_scale
-from medjury.analysis.calibration._ordinal import Ordinal
+from medjury.analysis.calibration._maps import FOLDS, Cases, Ordinal, case_folds, on_scale
 from medjury.analysis.calibration._review_curve import ReviewCurve, review_curves
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from medjury.analysis.calibration._automatic import AutomaticDecisions, Decide, automatic_decisions
 from medjury.analysis.calibration._conformal import HeldOutSets, measure_sets
-from medjury.analysis.calibration._label_triage import LabelTriage, label_triage
 from medjury.analysis.calibration._maps import FOLDS, check_confidence
 from medjury.analysis.calibration._part import (
     Part,
@@ -21,6 +20,7 @@ from medjury.analysis.calibration._part import (
 )
 from medjury.analysis.calibration._review_curve import ReviewCurve, review_figure
 from medjury.analysis.calibration._review_order import ReviewOrder, first_to_read, review_order
+from medjury.analysis.calibration._routine_disagreement import LabelTriage, label_triage
 from medjury.analysis.calibration._written import as_json
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
