@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,13 @@ import numpy as np
 import polars as pl
 
 from medjury.instruments import load_instrument
+from medjury.report._exhibits import Exhibits
+from medjury.report._material import Material, SectionMaker
+from medjury.report._page import compose
 from medjury.store.ratings import write_ratings
 from medjury.store.runs import GateRules, Manifest, Protocol
 from medjury.tables import open_run
-from medjury.validation import evidence_of, validate
+from medjury.validation import evidence_of, validate, validation_of
 
 DIMENSIONS = ("accuracy", "completeness", "clarity")
 
@@ -246,10 +248,10 @@ def rules(**changes: Any) -> dict[str, Any]:
     return {**GateRules(**changes).model_dump(), "stated_at": "2025-12-31T23:00:00+00:00"}
 
 
-def record_lines(kind: str, bodies: Sequence[Mapping[str, Any]]) -> str:
-    """`records.jsonl` with these bodies, one for each case of `judge-a`."""
+def record_lines(kind: str, bodies: Sequence[Mapping[str, Any]], rater: str = "judge-a") -> str:
+    """`records.jsonl` with these bodies, one for each case of a judge."""
     rows = [
-        {"key": f"k{n}", "item": f"case-{n:04d}", "system": "", "rater": "judge-a", "repeat": 0, "kind": kind,
+        {"key": f"k{n}", "item": f"case-{n:04d}", "system": "", "rater": rater, "repeat": 0, "kind": kind,
          "body": body}
         for n, body in enumerate(bodies)
     ]  # fmt: skip
@@ -262,18 +264,17 @@ def run_with_records(folder: Path, records: str, **changes: Any) -> Path:
     return write_run(folder, frame, records=records, **changes)
 
 
-def section_of(page: str, name: str) -> str:
-    """One section of the page."""
-    found = re.search(rf'<section id="{name}".*?</section>', page, re.DOTALL)
-    assert found, f"the page has no section {name}"
-    return found[0]
+def section_made(
+    run: Path, make: SectionMaker, exhibits: Exhibits | None = None, resamples: int = 200
+) -> str:
+    """One section of the report of a run, and no other; its figures and tables are put into `exhibits`."""
+    evidence = evidence_of(open_run(run, resamples=resamples))
+    made = make(Material(evidence, validation_of(evidence), Exhibits() if exhibits is None else exhibits))
+    return "" if made is None else made.body
 
 
 def page_of(folder: Path) -> str:
     """The report as text; nothing is written."""
-    from medjury.report._exhibits import Exhibits
-    from medjury.report._page import compose
-
     return compose(evidence_of(open_run(folder, resamples=200)), Exhibits())[0]
 
 

@@ -11,17 +11,14 @@ from typing import Any
 import pytest
 from tests.judging.test_adaptive import REFUSAL, jury, rate
 from tests.judging.test_repeats import answer
-from tests.report.planted import page_of, record_lines, run_with_records, section_of
+from tests.report.planted import record_lines, run_with_records, section_made
 
-from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.intake.cases import Case
 from medjury.judging import AdaptiveJury
 from medjury.models import Gate, MemoryCache, ModelError
 from medjury.report._exhibits import Exhibits
-from medjury.report._page import compose
-from medjury.tables import open_run
-from medjury.validation import evidence_of
+from medjury.report._sections.adaptive import adaptive_juries
 
 DOWN = ModelError(Reason.PROVIDER, "down")
 
@@ -56,18 +53,11 @@ def lines(bodies: list[dict[str, Any]]) -> str:
     return record_lines("adaptive", bodies)
 
 
-def folder(tmp_path: Path, records: str, **changes: Any) -> Path:
-    return run_with_records(tmp_path / "run", records, **changes)
-
-
-def tables(run: Path) -> dict[str, list[list[str]]]:
-    exhibits = Exhibits()
-    compose(evidence_of(open_run(run, resamples=200)), exhibits)
-    return {
-        name: list(csv.reader(text.splitlines()))
-        for name, text in exhibits.tables.items()
-        if name.startswith("adaptive-")
-    }
+def section(
+    tmp_path: Path, bodies: list[dict[str, Any]], exhibits: Exhibits | None = None, **changes: Any
+) -> str:
+    run = run_with_records(tmp_path / "run", lines(bodies), **changes)
+    return section_made(run, adaptive_juries, exhibits)
 
 
 @pytest.fixture(autouse=True)
@@ -75,12 +65,10 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("medjury.models._gate.gate._FIRST_WAIT", 0.001)
 
 
-def test_a_run_without_adaptive_juries_says_nothing_of_them(tmp_path: Path) -> None:
-    assert 'id="adaptive"' not in page_of(folder(tmp_path, ""))
-
-
 def test_what_was_asked_and_why_it_stopped_is_counted(tmp_path: Path) -> None:
-    told = tables(folder(tmp_path, lines(stories())))
+    exhibits = Exhibits()
+    section(tmp_path, stories(), exhibits)
+    told = {name: list(csv.reader(text.splitlines())) for name, text in exhibits.tables.items()}
     ends = dict(zip(*told["adaptive-ends"], strict=True))
     assert ends["units"] == "6" and ends["nothing open"] == "3" and ends["open after all"] == "1"
     assert ends["could not be asked"] == "1" and ends["broken off"] == "1"
@@ -92,12 +80,11 @@ def test_what_was_asked_and_why_it_stopped_is_counted(tmp_path: Path) -> None:
 
 
 def test_units_broken_off_are_no_saving_and_jurors_who_fail_are_named(tmp_path: Path) -> None:
-    section = section_of(page_of(folder(tmp_path, lines(stories()))), "adaptive")
-    assert "9 of at most 12 questions to jurors were asked about 4 units, 25 % less" in section
-    assert "1 unit interrupted by a failure that may be temporary" in section
-    assert "a gave no usable answer 1 of 5 times" in section
-    only = section_of(page_of(folder(tmp_path / "one", lines(stories()[:1]))), "adaptive")
-    assert "c was never asked" in only
+    said = section(tmp_path, stories())
+    assert "9 of at most 12 questions to jurors were asked about 4 units, 25 % less" in said
+    assert "1 unit interrupted by a failure that may be temporary" in said
+    assert "a gave no usable answer 1 of 5 times" in said
+    assert "c was never asked" in section(tmp_path / "one", stories()[:1])
 
 
 def test_it_needs_no_text_and_shows_none(tmp_path: Path) -> None:
@@ -107,25 +94,5 @@ def test_it_needs_no_text_and_shows_none(tmp_path: Path) -> None:
             for outcome in call["outcomes"].values():
                 outcome.update({"explanation": "the potassium"})
     for hide in (True, False):
-        run = folder(tmp_path / str(hide), lines(bodies), report={"resamples": 200, "hide_texts": hide})
-        section = section_of(page_of(run), "adaptive")
-        assert "potassium" not in section and "case-000" not in section and "9 of at most 12" in section
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"stopped": "by magic"},
-        {"calls": "none"},
-        {"calls": []},
-        {"rule": {}},
-        {"jurors": ["x"]},
-        {"calls": [{"juror": "a", "outcomes": {"accuracy": {"status": "odd"}}}]},
-    ],
-)
-def test_a_record_of_another_form_is_refused_by_its_line(change: dict[str, Any], tmp_path: Path) -> None:
-    bodies = stories()[:3]
-    bodies[1] = {**bodies[1], **change}
-    with pytest.raises(MedjuryError, match="line 2: this is not a record of the kind 'adaptive'") as refused:
-        page_of(folder(tmp_path, lines(bodies)))
-    assert "by magic" not in str(refused.value) and "it is 3" not in str(refused.value)
+        said = section(tmp_path / str(hide), bodies, report={"resamples": 200, "hide_texts": hide})
+        assert "potassium" not in said and "case-000" not in said and "9 of at most 12" in said

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.report.planted import page_of, planted_frame, write_run
+from tests.report.planted import page_of, planted_frame, section_made, write_run
 
 from medjury.foundation.errors import MedjuryError
 from medjury.report import write_page
+from medjury.report._sections.cases import cases
+from medjury.report._sections.ranking import ranking
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)"> "quoted" & \x00\x1b[31m \u202eevil'
 
@@ -125,13 +126,13 @@ def test_sixty_systems_are_all_ranked(tmp_path: Path) -> None:
     systems = [f"system {number:02d}" for number in range(60)]
     ratings = planted_frame(cases=8, systems=systems, dimensions=("accuracy",))
     folder = write_run(tmp_path, ratings)
-    page = page_of(folder)
+    page = section_made(folder, ranking)
     assert all(f'<th scope="row" class="short">{name}</th>' in page for name in systems)
 
 
 def test_very_long_explanations_are_cut_in_the_page_and_say_where_they_are_whole(tmp_path: Path) -> None:
     ratings = planted_frame(cases=30, dimensions=("accuracy",), explanation="long words " * 5_000)
-    page = page_of(write_run(tmp_path, ratings))
+    page = section_made(write_run(tmp_path, ratings), cases)
     assert "whole in ratings.csv" in page and len(page) < 2_000_000
 
 
@@ -164,17 +165,6 @@ def test_a_folder_that_is_no_run_is_refused_with_what_to_do(tmp_path: Path) -> N
 def test_settings_out_of_range_are_refused(tmp_path: Path, wrong: dict[str, int]) -> None:
     with pytest.raises(MedjuryError, match="or more, not"):
         write_page(write_run(tmp_path, planted_frame(cases=2)), **wrong)
-
-
-def test_an_older_manifest_without_gate_report_and_scales_still_gives_a_page(tmp_path: Path) -> None:
-    folder = write_run(tmp_path, planted_frame(cases=30))
-    manifest = json.loads((folder / "manifest.json").read_text())
-    for name in ("gate", "protocol", "protocol_hash", "report", "humans"):
-        del manifest[name]
-    del manifest["instrument"]["dimensions"]
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    page = page_of(folder)
-    assert "not stated: these are the defaults" in page and "weighted kappa" in page
 
 
 def test_formulas_in_names_are_harmless_in_the_saved_tables(tmp_path: Path) -> None:

@@ -9,13 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from tests.report.planted import planted_frame, write_run
+from tests.report.planted import planted_frame, section_made, write_run
 
 from medjury.report._exhibits import Exhibits
-from medjury.report._material import Material
 from medjury.report._sections.closed_loop import closed_loop
-from medjury.tables import open_run
-from medjury.validation import evidence_of, validation_of
 
 
 def scores(**grades: float | None) -> dict[str, Any]:
@@ -74,18 +71,12 @@ def page(
     run = write_run(folder, frame, records=lines, **changes)
     if patient is not None:
         frame.with_columns(pl.lit(patient).alias("patient")).write_parquet(run / "ratings.parquet")
-    evidence = evidence_of(open_run(run, resamples=400))
     exhibits = Exhibits()
-    made = closed_loop(Material(evidence, validation_of(evidence), exhibits))
-    return ("" if made is None else made.body), exhibits
+    return section_made(run, closed_loop, exhibits, 400), exhibits
 
 
 def table(exhibits: Exhibits, name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(exhibits.tables[name])))
-
-
-def test_a_run_without_loops_has_no_such_section(tmp_path: Path) -> None:
-    assert page(tmp_path, []) == ("", Exhibits())
 
 
 def test_missing_scores_are_left_out_and_counted_and_unrevised_drafts_have_no_gain(tmp_path: Path) -> None:

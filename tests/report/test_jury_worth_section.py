@@ -7,17 +7,16 @@ import re
 from pathlib import Path
 
 import polars as pl
-from tests.report.planted import planted_frame, write_run
+from tests.report.planted import planted_frame, section_made, write_run
 
 from medjury.analysis.agreement import jury_worth
-from medjury.report import write_page
+from medjury.report._sections.beside_others import best_judge
 from medjury.tables import open_run
 
 
 def words(folder: Path) -> str:
-    page = write_page(folder).read_text(encoding="utf-8")
-    found = re.search(r'<section[^>]*id="jury-worth".*?</section>', page, re.DOTALL)
-    return "" if found is None else html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", found[0])))
+    body = section_made(folder, best_judge, resamples=2000)
+    return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", body))).strip()
 
 
 def test_the_section_says_what_the_function_gives(tmp_path: Path) -> None:

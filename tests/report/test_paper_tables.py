@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
-from tests.report.planted import planted_frame, write_run
+from tests.report.planted import planted_frame, record_lines, write_run
 
 from medjury.cli import main
 from medjury.report import write_page
@@ -134,9 +134,13 @@ def test_a_text_metric_stands_beside_the_jury_by_its_order(run: Path) -> None:
 
 
 def test_a_study_without_these_data_has_none_of_these_sections(tmp_path: Path) -> None:
-    folder = write_run(tmp_path / "run", planted_frame(cases=30, clinicians={}))
+    others = record_lines("of some kind", [{"kind": "of some kind"}] * 2)
+    folder = write_run(tmp_path / "run", planted_frame(cases=30, clinicians={}), records=others)
     write_page(folder)
     page = (folder / "report.html").read_text()
     sections = set(re.findall(r'<section id="([^"]+)"', page))
-    assert not sections & {"attributes", "classes", "second-panel", "errors"}
+    assert not sections & {
+        "attributes", "classes", "second-panel", "errors", "claims", "deliberations", "adaptive", "closed-loop",
+        "shortened", "preference",
+    }  # fmt: skip
     assert not (folder / "tables" / "standardised.csv").exists()

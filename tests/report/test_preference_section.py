@@ -10,13 +10,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from tests.report.planted import planted_frame, write_run
+from tests.report.planted import planted_frame, section_made, write_run
 
 from medjury.report._exhibits import Exhibits
-from medjury.report._material import Material
 from medjury.report._sections.preference import preference
-from medjury.tables import open_run
-from medjury.validation import evidence_of, validation_of
 
 DIMENSIONS = [
     {"name": "concordant", "label": "Concordant", "grades": [0, 1], "higher_is_better": True},
@@ -61,12 +58,9 @@ def page(folder: Path, ratings: pl.DataFrame, **changes: Any) -> tuple[str, list
 
 
 def section(run: Path) -> tuple[str, list[dict[str, str]]]:
-    evidence = evidence_of(open_run(run, resamples=400))
     exhibits = Exhibits()
-    made = preference(Material(evidence, validation_of(evidence), exhibits))
-    if made is None:
-        return "", []
-    return made.body, list(csv.DictReader(io.StringIO(exhibits.tables["preference"])))
+    body = section_made(run, preference, exhibits, 400)
+    return body, list(csv.DictReader(io.StringIO(exhibits.tables.get("preference", ""))))
 
 
 @pytest.mark.parametrize("systems", [("",), ("a", "b")])

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.report.planted import page_of, planted_frame, verdict_words, write_run
+from tests.report import test_adaptive_section as adaptive
+from tests.report import test_claims_section as claims
+from tests.report import test_deliberations as deliberations
+from tests.report.planted import page_of, planted_frame, record_lines, section_made, verdict_words, write_run
 
 from medjury.foundation.errors import MedjuryError
+from medjury.judging import AdaptiveBody, ClaimsBody, DeliberationBody
 from medjury.report import write_page
-from medjury.store.runs import RunFolder
+from medjury.report._sections.study import study
+from medjury.store.runs import Body, Records, RunFolder
 from medjury.validation import evidence_of
 
 
@@ -45,7 +51,7 @@ def test_records_changed_added_or_lost_after_the_run_cost_the_verdict(tmp_path: 
     assert verdict_words(folder) == {"accuracy": "NOT VALIDATED"}
     assert "records.jsonl was changed after the run" in page_of(folder)
     (folder / "records.jsonl").unlink()
-    assert "records.jsonl is missing" in page_of(folder)
+    assert "is missing" in section_made(folder, study)
     write_run(tmp_path, ratings)
     (folder / "records.jsonl").write_text(lines(line(3)))
     run = RunFolder(folder)
@@ -87,13 +93,6 @@ def test_answers_judged_on_a_shortened_record_are_counted_whatever_the_way_of_ju
     assert found["panel"]["of them shortened"] == "1" and "Shortened records" in page
 
 
-def test_a_run_in_which_everything_fitted_has_no_such_section(tmp_path: Path) -> None:
-    folder = write_run(
-        tmp_path, planted_frame(cases=12, dimensions=("accuracy",)), records=lines(line(1, "other"))
-    )
-    assert "Shortened records" not in page_of(folder)
-
-
 def test_a_record_bent_after_the_run_is_refused_in_words(tmp_path: Path) -> None:
     folder = write_run(
         tmp_path, planted_frame(cases=12, dimensions=("accuracy",)), records=lines(line(1, "other"))
@@ -102,6 +101,52 @@ def test_a_record_bent_after_the_run_is_refused_in_words(tmp_path: Path) -> None
     with pytest.raises(MedjuryError, match="line 1: this is not a record of the kind 'context'") as refused:
         page_of(folder)
     assert "run the study again" in str(refused.value)
+
+
+BODIES: dict[str, tuple[type[Body], Callable[[], list[dict[str, Any]]]]] = {
+    "claims": (ClaimsBody, lambda: [claims.story(claims.ON_THE_LINE)] * 2),
+    "deliberation": (DeliberationBody, deliberations.stories),
+    "adaptive": (AdaptiveBody, adaptive.stories),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [
+        ("claims", {"claims": [{"claim": "secret"}]}),
+        ("claims", {"outcome": {"status": "secret"}}),
+        ("claims", {"share": "secret"}),
+        ("deliberation", {"steps": [{}]}),
+        ("deliberation", {"steps": "none"}),
+        ("deliberation", {"ended": "secret"}),
+        ("deliberation", {"final": {"low_scorer": {"accuracy": "4"}}}),
+        ("deliberation", {"decided": []}),
+        ("deliberation", {"turns": "many"}),
+        ("deliberation", {"personas": []}),
+        (
+            "deliberation",
+            {"failed": [{"persona": "stranger", "reason": "parse", "message": "the potassium"}]},
+        ),
+        ("adaptive", {"stopped": "secret"}),
+        ("adaptive", {"calls": "none"}),
+        ("adaptive", {"calls": []}),
+        ("adaptive", {"rule": {}}),
+        ("adaptive", {"jurors": ["x"]}),
+        ("adaptive", {"calls": [{"juror": "a", "outcomes": {"accuracy": {"status": "odd"}}}]}),
+    ],
+)
+def test_a_record_of_another_form_is_refused_by_its_line(
+    kind: str, change: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("medjury.models._gate.gate._FIRST_WAIT", 0.001)
+    form, made = BODIES[kind]
+    first, second, *_ = made()
+    file = tmp_path / "records.jsonl"
+    file.write_text(record_lines(kind, [first, {**second, **change}]))
+    with pytest.raises(MedjuryError, match=f"line 2: this is not a record of the kind '{kind}'") as refused:
+        list(Records(file).of(form))
+    for words in ("secret", "potassium", "it is 3", claims.START.claim):
+        assert words not in str(refused.value)
 
 
 def test_draws_of_a_unit_that_was_broken_off_are_no_draws_of_another(tmp_path: Path) -> None:

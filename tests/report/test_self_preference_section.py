@@ -5,13 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.audits.simulated import JUDGES, SYSTEMS
-from tests.report.planted import planted_frame, write_run
+from tests.report.planted import planted_frame, section_made, write_run
 
-from medjury.report._exhibits import Exhibits
-from medjury.report._material import Material
 from medjury.report._sections.audits import self_preference
-from medjury.tables import open_run
-from medjury.validation import evidence_of, validation_of
 
 
 def body(folder: Path, systems: tuple[str, ...]) -> str:
@@ -25,10 +21,7 @@ def body(folder: Path, systems: tuple[str, ...]) -> str:
         ],
         report={"resamples": 100, "system_vendors": {name: SYSTEMS[name] for name in systems}},
     )
-    evidence = evidence_of(open_run(run, resamples=100))
-    made = self_preference(Material(evidence, validation_of(evidence), Exhibits()))
-    assert made is not None
-    return made.body
+    return section_made(run, self_preference, resamples=100)
 
 
 def test_the_placebo_is_told_in_words(tmp_path: Path) -> None:
