@@ -93,6 +93,20 @@ def parse_document(text: str, file: str) -> Document:
     return Document(file, value, lines)
 
 
+def yaml_text(values: Mapping[str, Any]) -> str:
+    """Values as the text of such a file, in their order; a text of several lines as it is read."""
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        pass
+
+    def lines(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+    Dumper.add_representer(str, lines)
+    return str(yaml.dump(dict(values), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=110))
+
+
 def validate(document: Document, model: type[Model]) -> Model:
     """The document as a pydantic model, or one error that lists every problem with its line."""
     if not isinstance(document.value, dict):

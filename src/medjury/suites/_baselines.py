@@ -286,10 +286,10 @@ class CandidateEffect:
 
     candidate: str
     score: float
-    kept_score: float
-    left_out_score: float | None  # on the items that cannot be answered
+    score_in_reach: float
+    score_out_of_reach: float | None  # on the items that cannot be answered
     rank: int
-    kept_rank: int
+    rank_in_reach: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +304,7 @@ class UnanswerableEffect:
     @property
     def moved(self) -> tuple[str, ...]:
         """The candidates whose rank changes."""
-        return tuple(each.candidate for each in self.candidates if each.rank != each.kept_rank)
+        return tuple(each.candidate for each in self.candidates if each.rank != each.rank_in_reach)
 
     def text(self) -> str:
         """One sentence for the page."""

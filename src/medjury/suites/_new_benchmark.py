@@ -11,6 +11,7 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Any
 
+from medjury.foundation.documents import yaml_text
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import write_whole
 from medjury.intake.cases import read_rows
@@ -91,7 +92,7 @@ class Guess:
             if each.exists():
                 raise MedjuryError(f"{each}: is there already; choose another name, or remove it first")
         for each, values in written.items():
-            write_whole(each, _yaml(values))
+            write_whole(each, yaml_text(values))
         try:
             return load_benchmark(file)
         except MedjuryError:
@@ -314,16 +315,3 @@ def _instrument(name: str, scale: tuple[int, int], higher_is_better: bool, gold:
 def _relative(data: Path, folder: Path) -> str:
     absolute, above = data.resolve(), folder.resolve()
     return str(absolute.relative_to(above)) if absolute.is_relative_to(above) else str(absolute)
-
-
-def _yaml(values: Mapping[str, Any]) -> str:
-    import yaml
-
-    class _Dumper(yaml.SafeDumper):
-        """Texts of several lines as they are read."""
-
-    def lines(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
-
-    _Dumper.add_representer(str, lines)
-    return str(yaml.dump(dict(values), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110))

@@ -13,8 +13,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from medjury.foundation.documents import yaml_text
 from medjury.foundation.errors import MedjuryError
-from medjury.foundation.files import whole_file, write_whole
+from medjury.foundation.files import write_whole
 from medjury.instruments import Instrument, NotApplicable, Score, Unscored, load_instrument
 from medjury.models import PriceList, audit_totals
 from medjury.store.runs import ManifestInstrument, Prices, TuningManifest, file_hash, files
@@ -43,21 +44,7 @@ def with_facts(instrument: Instrument, facts: Mapping[str, Any], touched: Iterab
 
 def write_instrument(instrument: Instrument, file: Path) -> None:
     """Write the file, read it back, and refuse to leave one that says anything else than what was tuned."""
-    import yaml
-
-    class Dumper(yaml.SafeDumper):
-        pass
-
-    def text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
-        style = "|" if "\n" in value else None
-        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
-
-    Dumper.add_representer(str, text)
-    content = yaml.dump(
-        instrument_content(instrument), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=110
-    )
-    with whole_file(file) as opened:
-        opened.write(_HEAD.format(name=file.name) + content)
+    write_whole(file, _HEAD.format(name=file.name) + yaml_text(instrument_content(instrument)))
     if load_instrument(file).fingerprint() != instrument.fingerprint():
         raise MedjuryError(f"{file}: the file does not say what was tuned; tell the authors of medjury")
 

@@ -88,11 +88,11 @@ SCORES = {
 
 def test_leaving_unanswerable_items_out_may_turn_the_ranks() -> None:
     found = effect_of_unanswerable(SCORES, {"a": 0, "b": 1, "c": 1, "d": None})
-    assert [(each.candidate, each.rank, each.kept_rank) for each in found.candidates] == [
+    assert [(each.candidate, each.rank, each.rank_in_reach) for each in found.candidates] == [
         ("first", 1, 2),
         ("second", 2, 1),
     ]
-    assert found.candidates[0].left_out_score == 1
+    assert found.candidates[0].score_out_of_reach == 1
     assert (found.items, found.left_out, found.not_judged) == (4, 1, 1)
     assert found.moved == ("first", "second")
     assert "1 of 4 items cannot be answered" in found.text()
@@ -101,7 +101,7 @@ def test_leaving_unanswerable_items_out_may_turn_the_ranks() -> None:
 def test_without_unanswerable_items_nothing_changes() -> None:
     found = effect_of_unanswerable(SCORES, dict.fromkeys("abcd", 1))
     assert found.moved == ()
-    assert found.candidates[0].score == found.candidates[0].kept_score
+    assert found.candidates[0].score == found.candidates[0].score_in_reach
     assert "no rank changes" in found.text()
 
 

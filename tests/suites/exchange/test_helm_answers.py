@@ -13,7 +13,7 @@ from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.suites import load_benchmark, load_items, read_results, sample_file
 from medjury.suites._exchange._as_ratings import read_given
-from medjury.suites._exchange._published import read_published
+from medjury.suites._exchange._others_answers import read_published
 from medjury.suites._loaders._load import draw_items
 
 

@@ -21,8 +21,7 @@ import yaml
 
 from medjury.suites import library, load_benchmark, load_items, sample_file
 from medjury.suites._benchmark import Benchmark, Item
-from medjury.suites._exchange._others_answers import GivenAnswer, match_answers
-from medjury.suites._exchange._published import read_published
+from medjury.suites._exchange._others_answers import GivenAnswer, match_answers, read_published
 from medjury.suites._marking._helm import helm_marks
 
 pytest.importorskip("helm", reason="crfm-helm is not installed; `make test-interop` brings it")
@@ -299,10 +298,10 @@ def test_helms_table_of_results_is_read_as_its_summarizer_writes_it(tmp_path: Pa
         json.dumps([asdict_without_nones(each) for each in (Table(title, header, rows), seconds)])
     )
     found = read_published(file, [load_benchmark(name) for name in wanted])
-    assert {(each.model, each.benchmark): each.score for each in found} == {
-        ("GPT-4o", "head_qa"): 0.9, ("GPT-4o", "medec"): 0.6, ("GPT-4o", "pubmedqa"): 0.7,
-        ("Another", "medec"): 0.25, ("Another", "pubmedqa"): 0.0,
-    }  # fmt: skip
+    assert found == {
+        "GPT-4o": {"head_qa": 0.9, "medec": 0.6, "pubmedqa": 0.7},
+        "Another": {"medec": 0.25, "pubmedqa": 0.0},
+    }
 
 
 def instances(name: str, folder: Path) -> list[Any]:

@@ -15,7 +15,6 @@ from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, undefined
 from medjury.suites._baselines import beats, effect_of_unanswerable
 from medjury.suites._leaderboard._cells import best_baseline, cells_of
-from medjury.suites._leaderboard._checks import not_probed, reach_effects, reach_rows
 from medjury.suites._leaderboard._costs import candidate_costs, costs_of, payer_costs, total
 from medjury.suites._leaderboard._data import (
     board_json,
@@ -24,7 +23,10 @@ from medjury.suites._leaderboard._data import (
     choice_data,
     costs_csv,
     csv_text,
+    not_probed,
     page_data,
+    reach_effects,
+    reach_rows,
     standings_csv,
 )
 from medjury.suites._leaderboard._names import metric_name, reason_name, slugs
@@ -449,9 +451,10 @@ def test_what_the_page_computes_with_are_sums_over_shared_items_and_the_rest(boa
 def test_leaving_out_what_is_out_of_reach_is_told_for_all_comparable_candidates(board: Board) -> None:
     ((_, effect),) = reach_effects(board)
     assert not isinstance(effect, str) and (effect.items, effect.left_out, effect.not_judged) == (39, 24, 1)
-    assert [(each.candidate, each.score, each.kept_score, each.left_out_score) for each in effect.candidates] == [
-        ("one", 28 / 39, 5 / 15, 23 / 24), ("two", 19 / 39, 0.0, 19 / 24)
-    ]  # fmt: skip
+    first, second = effect.candidates
+    assert (first.candidate, first.score) == ("one", 28 / 39) and second.candidate == "two"
+    assert (first.score_in_reach, first.score_out_of_reach) == (5 / 15, 23 / 24)
+    assert (second.score, second.score_in_reach, second.score_out_of_reach) == (19 / 39, 0.0, 19 / 24)
     (told,) = reach_rows(board)
     assert (told["benchmark"], told["judge"], told["why"], told["items"]) == ("b", "j", "", 39)
     assert told["candidates"][0] == {
@@ -474,7 +477,7 @@ def test_ranks_may_change_without_what_is_out_of_reach() -> None:
         "c": {"x": 0.0, "y": 1.0},
     }
     found = effect_of_unanswerable(scores, {"x": 0, "y": 1})
-    assert [(each.candidate, each.rank, each.kept_rank) for each in found.candidates] == [
+    assert [(each.candidate, each.rank, each.rank_in_reach) for each in found.candidates] == [
         ("a", 1, 3),
         ("b", 1, 1),
         ("c", 1, 1),
@@ -484,7 +487,7 @@ def test_ranks_may_change_without_what_is_out_of_reach() -> None:
     weighted = effect_of_unanswerable(
         scores, {}, weights={name: {"x": 3.0, "y": 1.0, "z": 1.0, "w": 1.0} for name in "abc"}
     )
-    assert [(each.candidate, each.score, each.left_out_score) for each in weighted.candidates] == [
+    assert [(each.candidate, each.score, each.score_out_of_reach) for each in weighted.candidates] == [
         ("a", 0.75, None), ("b", 0.25, None), ("c", 0.25, None)
     ]  # fmt: skip
     assert weighted.text().endswith("(2 not judged); without them no rank changes") and weighted.moved == ()

@@ -12,10 +12,10 @@ from typing import Any
 
 from medjury.report import Html
 from medjury.statistics import Printable, ends, text_table
+from medjury.suites._baselines import UnanswerableEffect, effect_of_unanswerable
 from medjury.suites._leaderboard._cells import MOST_MISSING, counted_score
-from medjury.suites._leaderboard._checks import not_probed, reach_rows
 from medjury.suites._leaderboard._costs import candidate_costs, payer_costs
-from medjury.suites._leaderboard._results import AnswerResult
+from medjury.suites._leaderboard._results import AnswerResult, ReachResult
 from medjury.suites._leaderboard._standings import Board
 
 # What the page needs to compare any choice of candidates as a new leaderboard of them would: on the items that all
@@ -107,7 +107,11 @@ def board_json(board: Board) -> dict[str, Any]:
             "by_model": payer_costs(results.spending),
         },
         "helm": helm_rows(board),
-        "published": [asdict(each) for each in results.published],
+        "published": [
+            {"model": model, "benchmark": name, "score": score}
+            for model, scores in results.published.items()
+            for name, score in scores.items()
+        ],
         "notes": list(results.notes),
     }
 
@@ -235,3 +239,71 @@ def _safe(value: Any) -> Any:
 def _without_why(facts: dict[str, Any]) -> dict[str, Any]:
     """What stopped a candidate may name a host or a path, which is nobody else's business."""
     return {name: value for name, value in facts.items() if name != "why"}
+
+
+# What was found out about the items and the candidates themselves: gold answers out of reach, and memory.
+
+
+def reach_rows(board: Board) -> list[dict[str, Any]]:
+    """The effects as data."""
+    rows = []
+    for reach, found in reach_effects(board):
+        row: dict[str, Any] = {"benchmark": reach.benchmark, "judge": reach.judge, "why": ""}
+        if isinstance(found, str):
+            row |= {"why": found, "items": None, "out_of_reach": None, "not_judged": None, "candidates": []}
+        else:
+            row |= {"items": found.items, "out_of_reach": found.left_out, "not_judged": found.not_judged}
+            row["candidates"] = [asdict(each) for each in found.candidates]
+        rows.append(row)
+    return rows
+
+
+def reach_effects(board: Board) -> list[tuple[ReachResult, UnanswerableEffect | str]]:
+    """For every benchmark of which a judge said whether its gold answers can be reached: what leaving out those
+    that cannot does to the items that all comparable candidates have; or why that cannot be told."""
+    found = []
+    for each in board.results.reach:
+        those = [
+            candidate.name
+            for candidate in board.results.candidates
+            if board.cells[candidate.name, each.benchmark].comparable
+        ]
+        scores: dict[str, dict[str, float]] = {name: {} for name in those}
+        weights: dict[str, dict[str, float]] = {name: {} for name in those}
+        chosen = board.results.items_of(each.benchmark, leave_out_decided=board.leave_out_decided)
+        items = {one.item for one in chosen}
+        for answer in board.results.answers:
+            if (
+                answer.benchmark != each.benchmark
+                or answer.item not in items
+                or answer.candidate not in scores
+            ):
+                continue
+            if (count := counted_score(answer)) is not None:
+                scores[answer.candidate][answer.item] = count
+                weights[answer.candidate][answer.item] = answer.weight
+        found.append((each, _effect(scores, weights, each.answerable)))
+    return found
+
+
+def _effect(
+    scores: Mapping[str, Mapping[str, float]],
+    weights: Mapping[str, Mapping[str, float]],
+    answerable: Mapping[str, float | None],
+) -> UnanswerableEffect | str:
+    if not scores:
+        return "no candidate has enough scores to be compared"
+    shared = set.intersection(*(set(each) for each in scores.values()))
+    if not any(answerable.get(item) != 0 for item in shared):
+        return "no item is left that can be answered according to the judge"
+    return effect_of_unanswerable(scores, answerable, weights=weights)
+
+
+def not_probed(board: Board) -> list[tuple[str, list[str]]]:
+    """For every candidate the benchmarks on which nobody tried whether it knows them by heart."""
+    known = {(each.candidate, each.benchmark) for each in board.results.memory}
+    rows = [
+        (one.name, [each.title for each in board.results.benchmarks if (one.name, each.name) not in known])
+        for one in board.results.candidates
+    ]
+    return [(name, titles) for name, titles in rows if titles]

@@ -23,14 +23,15 @@ from medjury.report import (
 )
 from medjury.statistics import Estimate, Printable, counted, moment, shown
 from medjury.suites._leaderboard import _sections as sections
-from medjury.suites._leaderboard._checks import not_probed, reach_effects
 from medjury.suites._leaderboard._data import (
     board_json,
     board_text,
     cells_csv,
     checks_csv,
     costs_csv,
+    not_probed,
     page_data,
+    reach_effects,
     standings_csv,
 )
 from medjury.suites._leaderboard._item_pages import item_pages, own_file
@@ -150,11 +151,11 @@ def _reach(board: Board) -> list[Html]:
             titles[reach.benchmark],
             one.candidate,
             one.score,
-            one.kept_score,
-            one.left_out_score,
+            one.score_in_reach,
+            one.score_out_of_reach,
             one.rank,
-            one.kept_rank,
-            "moves" if one.rank != one.kept_rank else "",
+            one.rank_in_reach,
+            "moves" if one.rank != one.rank_in_reach else "",
         )
         for reach, effect in effects
         if not isinstance(effect, str)

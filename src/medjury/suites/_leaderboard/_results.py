@@ -113,15 +113,6 @@ class HelmResult:
 
 
 @dataclass(frozen=True, slots=True)
-class PublishedResult:
-    """What HELM published of a model on a benchmark."""
-
-    model: str
-    benchmark: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
 class BenchmarkResult:
     """A benchmark as it was run: its facts, and which of its items were asked. `sample` says that these are the
     made-up rows that show its format, and no data."""
@@ -218,7 +209,7 @@ class Results:
     notes: tuple[str, ...] = ()
     reach: tuple[ReachResult, ...] = ()
     memory: tuple[MemoryResult, ...] = ()
-    published: tuple[PublishedResult, ...] = ()
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by HELM, of each model
 
     def by_item(self) -> dict[tuple[str, str], dict[str, AnswerResult]]:
         """By candidate and benchmark, the answer to each item."""
@@ -257,5 +248,8 @@ class Results:
             ),
             reach=tuple(each for each in self.reach if each.benchmark in those),
             memory=tuple(each for each in self.memory if each.candidate in own and each.benchmark in those),
-            published=tuple(each for each in self.published if each.benchmark in those),
+            published={
+                model: {name: score for name, score in scores.items() if name in those}
+                for model, scores in self.published.items()
+            },
         )

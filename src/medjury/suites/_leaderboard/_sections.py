@@ -96,7 +96,7 @@ def helm(board: Board) -> Html:
                 "HELM, which compare what it says. Ranks rest on ours",
             )
         )
-    if board.results.published:
+    if any(board.results.published.values()):
         parts.append(_published(board, titles))
     by_jury = [each.title for each in asked if each.helm is not None and not each.helm.rule]
     if by_jury:
@@ -133,13 +133,15 @@ def _differences(helm: HelmResult) -> list[str]:
 
 def _published(board: Board, titles: Mapping[str, str]) -> Html:
     """Candidates by HELM's marks, and the models of HELM's table: not the same items, and not ranked together."""
-    names = [each for each in titles if any(each == row.benchmark for row in board.results.published)]
-    here = {(row["candidate"], row["benchmark"]): row["helms"] for row in helm_rows(board)}
-    there = {(row.model, row.benchmark): row.score for row in board.results.published}
+    names = [each for each in titles if any(each in scores for scores in board.results.published.values())]
+    here: dict[str, dict[str, float]] = {}
+    for row in helm_rows(board):
+        here.setdefault(row["candidate"], {})[row["benchmark"]] = row["helms"]
     rows: list[Sequence[Printable]] = [
-        (who, where, *(scores.get((who, name)) for name in names))
-        for where, scores in (("here", here), ("published by HELM", there))
-        for who in dict.fromkeys(who for who, _ in scores)
+        (who, where, *(scores.get(name) for name in names))
+        for where, found in (("here", here), ("published by HELM", board.results.published))
+        for who, scores in found.items()
+        if scores
     ]
     return table_html(
         ("model", "scored", *(titles[each] for each in names)),

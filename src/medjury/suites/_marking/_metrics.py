@@ -23,19 +23,9 @@ from medjury.texts.metrics import score
 # Dates in the notations that people write, and the age of a pregnancy in weeks and days.
 
 _MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+    "november", "december",
+]  # fmt: skip
 _MONTH = (
     r"(?P<name>"
     + "|".join(f"{each[:3]}(?:{each[3:]}|{each[3:4]})?" if each != "may" else "may" for each in _MONTHS)

@@ -62,34 +62,11 @@ _CUE = re.compile(
     re.IGNORECASE,
 )
 _RANGE = re.compile(r"\s*(?:-|–|—|to|and|or)\s*\d|\s*(?:±|\+/-)")
-_WORDS = {
-    word: value
-    for value, word in enumerate(
-        [
-            "zero",
-            "one",
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "sixteen",
-            "seventeen",
-            "eighteen",
-            "nineteen",
-            "twenty",
-        ]
-    )
-}
+_TO_TWENTY = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+)  # fmt: skip
+_WORDS = {word: value for value, word in enumerate(_TO_TWENTY)}
 
 
 def read_number(text: str, unit: str = "") -> Reading:

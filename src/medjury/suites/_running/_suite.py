@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from medjury.foundation.documents import Document, read_document, validate
+from medjury.foundation.documents import Document, read_document, validate, yaml_text
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.fields import FileName, Part
 from medjury.foundation.files import private_folder, write_whole
@@ -18,9 +18,8 @@ from medjury.intake.cases import Case
 from medjury.studies import ModelPart
 from medjury.suites._benchmark import Benchmark, Item, Loaded, prompt_of
 from medjury.suites._exchange._as_ratings import is_given, record_given, speaker_of
-from medjury.suites._exchange._published import read_published
+from medjury.suites._exchange._others_answers import read_published
 from medjury.suites._leaderboard._names import slugs
-from medjury.suites._leaderboard._results import PublishedResult
 from medjury.suites._library import load_benchmark, sample_file
 from medjury.suites._loaders._load import draw_items, load_items
 
@@ -154,7 +153,7 @@ class Suite:
     given: tuple[str, ...] = ()  # what is to be known of answers that another program asked for
     # Candidates whom HELM asked, and by case what they answered there where that is put in our words.
     asked_by_helm: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    published: tuple[PublishedResult, ...] = ()
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     @property
     def folder(self) -> Path:
@@ -197,10 +196,8 @@ def load_suite(path: str | os.PathLike[str], settings: Mapping[str, Any] | None 
     again."""
     file = Path(path)
     if settings is not None:
-        import yaml
-
         private_folder(file.parent)
-        write_whole(file, yaml.safe_dump({**settings, "output": "."}, sort_keys=False, allow_unicode=True))
+        write_whole(file, yaml_text({**settings, "output": "."}))
     document = read_document(file)
     stated = validate(document, SuiteFile)
     folder = file.resolve().parent
@@ -227,10 +224,10 @@ def load_suite(path: str | os.PathLike[str], settings: Mapping[str, Any] | None 
 
 def _published(
     document: Document, settings: SuiteFile, chosen: Sequence[Chosen], folder: Path
-) -> tuple[PublishedResult, ...]:
+) -> dict[str, dict[str, float]]:
     """What MedHELM published of the suite's benchmarks, those that a jury scores there left out."""
     if settings.published is None:
-        return ()
+        return {}
     if settings.marks != "helm":
         raise MedjuryError(
             document.complaint(("published",), "is set beside HELM's marks; write `marks: helm` too")
