@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.calibration.test_triaged import FRAME, ward_table
+from tests.calibration.test_triage import FRAME, ward_table
 
 from medjury.cli import main
 

@@ -111,7 +111,9 @@ def test_examples_of_claims_may_be_ones_own(write_study: Write, tmp_path: Path) 
     (rater,) = load_study(by_claims(write_study, {"examples": "worked.yaml"})).jury.judges
     assert rater.describe()["examples"] == 1
     (tmp_path / "worked.yaml").write_text(EXAMPLES.replace("[Wait a week.]", "[Wait two weeks.]"))
-    with pytest.raises(MedjuryError, match=r"worked\.yaml, line 2: examples.*: example of claims, claim 1: its `evidence`"):
+    with pytest.raises(
+        MedjuryError, match=r"worked\.yaml, line 2: examples.*: example of claims, claim 1: its `evidence`"
+    ):
         load_study(by_claims(write_study, {"examples": "worked.yaml"}))
     with pytest.raises(MedjuryError, match=r"absent\.yaml: there is no such file"):
         load_study(by_claims(write_study, {"examples": "absent.yaml"}))

@@ -70,8 +70,14 @@ def wilson_ends(share: float, n: float, confidence: float) -> tuple[float, float
     return (0.0 if share == 0 else max(0.0, centre - half)), (1.0 if share == 1 else min(1.0, centre + half))
 
 
-def binomial_test(successes: int, n: int) -> float:
-    """Exact two-sided p-value of "half of them": it sums every outcome no likelier than the observed one.
+def binomial_test(
+    successes: int,
+    n: int,
+    probability: float = 0.5,
+    *,
+    alternative: Literal["two-sided", "less", "greater"] = "two-sided",
+) -> float:
+    """Exact p-value of a binomial count; two-sided sums every outcome no likelier than the observed one.
 
     >>> binomial_test(1, 9)
     0.0390625
@@ -79,7 +85,7 @@ def binomial_test(successes: int, n: int) -> float:
     from scipy.stats import binomtest
 
     _check_counts(successes, n)
-    return float(binomtest(successes, n).pvalue)
+    return float(binomtest(successes, n, probability, alternative=alternative).pvalue)
 
 
 @dataclass(frozen=True, slots=True)
