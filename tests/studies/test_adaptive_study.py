@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +11,7 @@ from typing import Any
 import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
-from tests.processes import kill, start, wait_until
-from tests.studies.running import manifest_of, records_of, run_without_report, votes_of
+from tests.studies.running import killed_at, manifest_of, records_of, run_without_report, votes_of
 
 from medjury.judging import AdaptiveRule, SavedAdaptiveRule
 from medjury.studies import load_study
@@ -115,43 +113,10 @@ def test_a_run_killed_at_the_second_juror_does_not_ask_the_first_again(
     adapt: Write, server: LoopbackServer
 ) -> None:
     study = adapt(cases=2)
-    second = threading.Event()
-
-    def hang(call: Call) -> str:
-        if call.json["model"] == "middle":
-            second.set()
-            return "latency:60"
-        return grade(call)
-
-    server.endpoint.behaviours = hang
-    killed = start(study)
-    wait_until(second.is_set, killed)
-    kill(killed)
-    server.endpoint.behaviours = grade
+    killed_at(study, server, lambda call: call.json["model"] == "middle")
     assert run(study) == 0
     assert asked(server) == {"m": 2, "middle": 2}
     assert votes_of(study)["score"].to_list() == [5.0] * 3 + [3.0] * 3
-
-
-@pytest.mark.parametrize(
-    ("strategy", "told"),
-    [
-        ({**STRATEGY, "juror": []}, "juror: no such setting"),
-        ({**STRATEGY, "jurors": [{"model": "x"}]}, "name"),
-        ({**STRATEGY, "jurors": [{"name": "a"}, {"name": "b"}]}, "the same model asked the same way"),
-        ({**STRATEGY, "jurors": [JURORS[1], JURORS[1]]}, "same name"),
-        ({**STRATEGY, "rule": {"tolerance": 2}}, "tolerance"),
-        ({**STRATEGY, "rule": {"minimum": 4}}, "cannot give the minimum of 4"),
-        ({**STRATEGY, "rule": {"maximum": 5}}, "at temperature 0"),
-        ({**STRATEGY, "rule": "none.json"}, "cannot be read"),
-    ],
-)
-def test_a_wrong_setting_is_told_with_its_line(
-    strategy: Any, told: str, adapt: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(adapt(strategy)) == 2
-    error = capsys.readouterr().err
-    assert told in error and "study.yaml, line 5" in error and not server.calls
 
 
 def test_a_rule_of_other_jurors_is_refused(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import Counter
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -10,15 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.judging.planted_claims import (
-    CASES,
-    DOSE,
-    MIXED,
-    knowing,
-)
+from tests.judging.planted_claims import CASES, DOSE, MIXED, knowing
 from tests.loopback import Call, LoopbackServer
-from tests.processes import kill, start, wait_until
-from tests.studies.running import manifest_of, records_of, run_without_report, votes_of
+from tests.studies.running import killed_at, manifest_of, records_of, run_without_report, votes_of
 
 from medjury.intake.cases import case_to_row
 from medjury.judging import ClaimsBody, ClaimStatistics
@@ -113,25 +106,6 @@ def test_settings_reach_the_arithmetic(by_claims: Write) -> None:
     assert votes_of(study)["score"].to_list() == [1.0]  # a third of the weight
 
 
-@pytest.mark.parametrize(
-    ("wrong", "told"),
-    [
-        ({"name": "claims", "weights": {"1": 1}}, "needs a weight"),
-        ({"name": "claims", "thresold": 0.8}, "thresold"),
-        ({"name": "claims", "decisive": "maybe"}, "decisive"),
-        ({"name": "claims", "rates": {"agreement": "support"}}, "agreement"),
-        ({"name": "claims", "sentences": 1, "overlap": 1}, "overlap"),
-    ],
-)
-def test_a_wrong_setting_is_told_with_its_line(
-    wrong: Any, told: str, by_claims: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(by_claims(wrong)) == 2
-    said = capsys.readouterr().err
-    assert told in said and "study.yaml" in said
-    assert not server.calls
-
-
 def test_a_budget_reached_between_the_steps_leaves_the_case_open(
     by_claims: Write, server: LoopbackServer
 ) -> None:
@@ -149,19 +123,7 @@ def test_a_budget_reached_between_the_steps_leaves_the_case_open(
 
 def test_a_run_killed_while_it_verifies_does_not_list_again(by_claims: Write, server: LoopbackServer) -> None:
     study = by_claims(cases=[MIXED], judge={"concurrency": 1})
-    verifying = threading.Event()
-
-    def hang(call: Call) -> str:
-        if step(call) == "verify" and DOSE.claim in call.prompt:
-            verifying.set()
-            return "latency:3"
-        return planted(call)
-
-    server.endpoint.behaviours = hang
-    killed = start(study)
-    wait_until(verifying.is_set, killed)
-    kill(killed)
-    server.endpoint.behaviours = planted
+    killed_at(study, server, lambda call: step(call) == "verify" and DOSE.claim in call.prompt)
     assert run(study) == 0
     asked = Counter(call.body for call in server.calls)
     repeated = [call for call in server.calls if asked[call.body] > 1]

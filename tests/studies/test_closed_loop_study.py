@@ -14,7 +14,7 @@ from typing import Any
 import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
-from tests.processes import kill, start, wait_until
+from tests.studies.running import killed_at
 
 from medjury.foundation.errors import MedjuryError
 from medjury.judging import revised_cases
@@ -181,25 +181,21 @@ def test_revised_texts_become_cases_that_clinicians_can_rate(
 def test_a_loop_killed_in_round_two_does_not_repeat_round_one(
     write_study: Write, server: LoopbackServer, loop_judge: dict[str, Any]
 ) -> None:
-    stuck = True
+    def writes(call: Call) -> bool:
+        return "Draft:" in call.json["messages"][-1]["content"]
 
     def behave(call: Call) -> str:
         if call.json["model"] == "m":
             return f"ok:{grades(3)}"
-        if "Draft:" in call.json["messages"][-1]["content"]:
+        if writes(call):
             draft = between(call, "draft")
-            if "Once." in draft and stuck:
-                return "latency:60"
             return "ok:" + json.dumps({"text": f"{draft} {'Twice.' if 'Once.' in draft else 'Once.'}"})
         return f"ok:{grades(5 if 'Twice.' in call.prompt else 1)}"
 
     server.endpoint.behaviours = behave
     file = write_study(cases=1, judge=strategy(loop_judge))
-    killed = start(file)
-    wait_until(lambda: len(server.calls) >= 4, killed)
+    killed_at(file, server, lambda call: writes(call) and "Once." in between(call, "draft"))
     assert len(server.calls) == 4, "round 0, a revision, round 1, and the revision that hangs"
-    kill(killed)
-    stuck = False
     result = run(file)
     assert result.status == "complete"
     asked = Counter(call.body for call in server.calls)
@@ -226,20 +222,6 @@ def test_a_system_with_the_loops_ending_is_refused_before_the_first_call(
     with pytest.raises(MedjuryError, match="another `suffix`"):
         run(write_study(cases=[case], judge={**window, **strategy(loop_judge)}))
     assert not server.calls
-
-
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"pass": 4}, "is not a share"),
-        ({"passing": 0.5}, "no such setting"),
-    ],
-)
-def test_wrong_settings_are_told(
-    write_study: Write, loop_judge: dict[str, Any], settings: dict[str, Any], words: str
-) -> None:
-    with pytest.raises(MedjuryError, match=words):
-        load_study(write_study(judge=strategy(loop_judge, **settings)))
 
 
 def test_the_report_says_when_the_juror_is_not_separate(

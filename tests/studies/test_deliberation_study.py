@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +10,7 @@ from typing import Any
 
 import pytest
 from tests.loopback import Call, LoopbackServer
-from tests.processes import kill, start, wait_until
-from tests.studies.running import manifest_of, records_of, run_without_report, votes_of
+from tests.studies.running import killed_at, manifest_of, records_of, run_without_report, votes_of
 
 from medjury.cli import main
 
@@ -140,19 +138,7 @@ def test_a_run_killed_in_the_second_round_does_not_repeat_the_first(
     deliberate: Write, server: LoopbackServer
 ) -> None:
     study = deliberate(cases=1)
-    second_round = threading.Event()
-
-    def hang(call: Call) -> str:
-        if step(call) == "turn 2":
-            second_round.set()
-            return "latency:3"
-        return talk(call)
-
-    server.endpoint.behaviours = hang
-    killed = start(study)
-    wait_until(second_round.is_set, killed)
-    kill(killed)
-    server.endpoint.behaviours = talk
+    killed_at(study, server, lambda call: step(call) == "turn 2")
     assert run(study) == 0
     asked = Counter(call.body for call in server.calls)
     repeated = {
@@ -167,28 +153,6 @@ def test_repeats_are_different_draws(deliberate: Write, server: LoopbackServer) 
     assert run(study) == 0
     assert len(server.calls) == 2 * STEPS and len({call.body for call in server.calls}) == 2 * STEPS
     assert [each["repeat"] for each in records_of(study)] == [0, 1]
-
-
-@pytest.mark.parametrize(
-    ("strategy", "told"),
-    [
-        ({"name": "deliberation", "max_turn": 3}, "max_turn: no such setting"),
-        ({"name": "deliberation", "personas": "scorer"}, "did you mean 'scorers'"),
-        (
-            {"name": "deliberation", "personas": ["low_scorer", "pharmacist"]},
-            "'pharmacist' is not a built-in one",
-        ),
-        ({"name": "deliberation", "quorum": 9}, "quorum is 9, but there are 3 agents"),
-        ({"name": "deliberation", "orchestrator": {"model": "x"}}, "kind"),
-        ("deliberations", "did you mean 'deliberation'"),
-    ],
-)
-def test_a_wrong_setting_is_told_with_its_line(
-    strategy: Any, told: str, deliberate: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(deliberate(strategy)) == 2
-    error = capsys.readouterr().err
-    assert told in error and "study.yaml, line 5" in error and not server.calls
 
 
 def test_a_host_of_a_role_must_be_allowed_too(

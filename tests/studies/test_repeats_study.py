@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +10,7 @@ from typing import Any
 
 import pytest
 from tests.loopback import Call, LoopbackServer
-from tests.processes import kill, start, wait_until
-from tests.studies.running import records_of, run_without_report, votes_of
+from tests.studies.running import killed_at, records_of, votes_of
 
 from medjury.report import write_page
 from medjury.studies import check_study, load_study, run_study
@@ -91,19 +89,7 @@ def test_a_run_killed_between_draws_does_not_repeat_the_first_ones(
     write_repeats: Write, server: LoopbackServer
 ) -> None:
     study = write_repeats(cases=1)
-    third = threading.Event()
-
-    def hang(call: Call) -> str:
-        if draw(call) == 2:
-            third.set()
-            return "latency:3"
-        return scores(call)
-
-    server.endpoint.behaviours = hang
-    killed = start(study)
-    wait_until(third.is_set, killed)
-    kill(killed)
-    server.endpoint.behaviours = scores
+    killed_at(study, server, lambda call: draw(call) == 2)
     assert run(study) == "complete"
     assert Counter(map(draw, server.calls)) == {0: 1, 1: 1, 2: 2, 3: 1, 4: 1}
     assert votes_of(study)["score"].to_list() == [4.0] * 3
@@ -134,23 +120,3 @@ def test_the_report_shows_the_spread_of_repeats_of_the_whole_study(
     assert run(study) == "complete"
     page = write_page(folder(study)).read_text()
     assert "Repeats of the same judge on the same answer" in page and "1.14" in page
-
-
-@pytest.mark.parametrize(
-    ("strategy", "judge", "told"),
-    [
-        ("repeats", {"temperature": 0}, "at temperature 0 a model gives the same answer again"),
-        ({"name": "repeats", "n": 1}, {}, "judges[0].strategy.n"),
-        ({"name": "repeats", "n": 3, "quorum": 4}, {}, "from 1 to 3"),
-        ({"name": "repeats", "rule": "mode"}, {}, "judges[0].strategy.rule"),
-        ({"name": "repeats", "times": 3}, {}, "times: no such setting"),
-        ("repeat", {}, "did you mean 'repeats'"),
-    ],
-)
-def test_what_cannot_work_is_told_with_its_line_before_any_call(
-    strategy: Any, judge: dict[str, Any], told: str, write_repeats: Write, server: LoopbackServer,
-    capsys: pytest.CaptureFixture[str],
-) -> None:  # fmt: skip
-    assert run_without_report(write_repeats(strategy, judge=judge)) == 2
-    error = capsys.readouterr().err
-    assert told in error and "study.yaml, line 5" in error and not server.calls

@@ -14,16 +14,9 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.loopback import Call, LoopbackServer
-from tests.studies.running import ratings_of, run_without_report
+from tests.studies.running import disagree, ratings_of, run_without_report, step_of
 
 Write = Callable[..., Path]
-STEPS = {"statement": "turn", "speaker": "question", "text": "writer"}
-
-
-def step(call: Call) -> str:
-    """Which step a request is, by the form of its answer."""
-    names = call.schema["properties"] if call.schema else {}
-    return next((word for name, word in STEPS.items() if name in names), "grades")
 
 
 def votes(file: Path) -> pl.DataFrame:
@@ -32,14 +25,6 @@ def votes(file: Path) -> pl.DataFrame:
 
 def anew(file: Path) -> int:
     return run_without_report(file, "--retry-unscored")
-
-
-def disagree(call: Call) -> str:
-    """Raters who disagree, so that there is something to talk about; otherwise as the schema says."""
-    if step(call) == "grades" and "You are low_scorer," in call.prompt:
-        names = ("accuracy", "completeness", "clarity")
-        return "ok:" + json.dumps({name: {"explanation": "poor", "score": 1} for name in names})
-    return "ok"
 
 
 WAYS: dict[str, dict[str, Any]] = {
@@ -65,30 +50,30 @@ def test_a_deterministic_endpoint_is_not_paid_for_the_same_failure(
 
 
 def test_only_the_step_that_was_in_vain_is_asked_anew(write_study: Write, server: LoopbackServer) -> None:
-    server.endpoint.behaviours = lambda call: "refusal" if step(call) == "question" else disagree(call)
+    server.endpoint.behaviours = lambda call: "refusal" if step_of(call) == "question" else disagree(call)
     file = write_study(cases=1, judge={"strategy": "deliberation", "reasks": 0}, max_unscored=1.0)
     run_without_report(file)
     before = len(server.calls)
-    asked = Counter(step(call) for call in server.calls)
+    asked = Counter(step_of(call) for call in server.calls)
     assert asked == {"grades": asked["grades"], "question": 1} and asked["grades"] > 1
     server.endpoint.behaviours = disagree
     assert anew(file) == 0
-    now = [call for call in server.calls[before:] if step(call) == "grades"]
+    now = [call for call in server.calls[before:] if step_of(call) == "grades"]
     assert len(now) == 1, "the decision; the first gradings were well answered and are stored"
     assert votes(file)["status"].to_list() == ["scored"]
 
 
 def test_an_answer_drawn_anew_is_found_by_the_next_retry(write_study: Write, server: LoopbackServer) -> None:
     """What a retry paid for is not paid for by the next one, whatever broke the first one off."""
-    server.endpoint.behaviours = lambda call: "refusal" if step(call) == "question" else disagree(call)
+    server.endpoint.behaviours = lambda call: "refusal" if step_of(call) == "question" else disagree(call)
     file = write_study(cases=1, judge={"strategy": "deliberation", "reasks": 0}, max_unscored=1.0)
     run_without_report(file)
-    server.endpoint.behaviours = lambda call: "429:1000" if step(call) == "turn" else disagree(call)
+    server.endpoint.behaviours = lambda call: "429:1000" if step_of(call) == "turn" else disagree(call)
     anew(file)
     before = len(server.calls)
     server.endpoint.behaviours = disagree
     assert anew(file) == 0
-    assert step(server.calls[before]) == "turn", "it goes on where the passing failure broke it off"
+    assert step_of(server.calls[before]) == "turn", "it goes on where the passing failure broke it off"
     assert votes(file)["status"].to_list() == ["scored"]
 
 

@@ -11,17 +11,10 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.loopback import Call, LoopbackServer
-from tests.studies.running import run_without_report
+from tests.studies.running import disagree, run_without_report, step_of
 
 Write = Callable[..., Path]
 DIMENSIONS = ("accuracy", "completeness", "clarity")
-STEPS = {"statement": "turn", "speaker": "question", "text": "writer"}
-
-
-def step(call: Call) -> str:
-    """Which step of which way a request is, by the form of its answer."""
-    names = call.schema["properties"] if call.schema else {}
-    return next((word for name, word in STEPS.items() if name in names), "grades")
 
 
 def study(write: Write, server: LoopbackServer, **settings: Any) -> Path:
@@ -73,8 +66,8 @@ def test_repeats_of_a_loop_rate_one_text(write_study: Write, server: LoopbackSer
     count = Counter[str]()
 
     def answer(call: Call) -> str:
-        count[step(call)] += 1
-        return f'ok:{{"text": "Revised {count["writer"]}."}}' if step(call) == "writer" else "ok"
+        count[step_of(call)] += 1
+        return f'ok:{{"text": "Revised {count["writer"]}."}}' if step_of(call) == "writer" else "ok"
 
     server.endpoint.behaviours = answer
     assert run_without_report(study(write_study, server)) == 0
@@ -92,7 +85,7 @@ def test_repeats_of_a_loop_rate_one_text(write_study: Write, server: LoopbackSer
 def test_a_step_that_fails_is_no_score_and_its_record_says_what_its_ratings_say(
     write_study: Write, server: LoopbackServer, tmp_path: Path, where: str, fault: str
 ) -> None:
-    server.endpoint.behaviours = lambda call: fault if step(call) == where else talk(call)
+    server.endpoint.behaviours = lambda call: fault if step_of(call) == where else disagree(call)
     file = study(write_study, server, repeats=1, cases=1, judge={"reasks": 0})
     run_without_report(file)
     rater = "loop" if where == "writer" else "talk"
@@ -100,17 +93,17 @@ def test_a_step_that_fails_is_no_score_and_its_record_says_what_its_ratings_say(
     assert found["status"].unique().to_list() == ["unscored"] and found["score"].null_count() == 3
     assert found["explanation"].str.contains("round 1, writer|turn [12]").all()
     before = len(server.calls)
-    server.endpoint.behaviours = talk
+    server.endpoint.behaviours = disagree
     run_without_report(
         file, "--retry-unscored"
     )  # anew what was answered in vain; on with what was broken off
     found = table(tmp_path).filter(pl.col("rater") == rater)
     assert found["status"].unique().to_list() == ["scored"]
     if fault == "429:1000":
-        assert [call for call in server.calls[before:] if step(call) == where], (
+        assert [call for call in server.calls[before:] if step_of(call) == where], (
             "it goes on at the step that failed"
         )
-        grades = Counter(step(call) for call in server.calls[before:])["grades"]
+        grades = Counter(step_of(call) for call in server.calls[before:])["grades"]
         assert grades < 7, "and repeats none before it"
     again = [each for each in records(tmp_path) if each["rater"] == rater]
     decided = again[0]["body"].get("decided") or {
@@ -119,8 +112,47 @@ def test_a_step_that_fails_is_no_score_and_its_record_says_what_its_ratings_say(
     assert decided == dict(zip(found["dimension"], found["score"], strict=True))
 
 
-def talk(call: Call) -> str:
-    """Raters who disagree, so that there is something to talk about; otherwise as the schema says."""
-    if step(call) == "grades" and "You are low_scorer," in call.prompt:
-        return "ok:" + json.dumps({name: {"explanation": "poor", "score": 1} for name in DIMENSIONS})
-    return "ok"
+JURORS = [{"name": "small"}, {"name": "middle", "model": "middle"}, {"name": "large", "model": "large"}]
+WRONG: list[tuple[str, dict[str, Any], str]] = [
+    ("adaptive", {"juror": []}, "juror: no such setting"),
+    ("adaptive", {"jurors": [{"model": "x"}]}, "name"),
+    ("adaptive", {"jurors": [{"name": "a"}, {"name": "b"}]}, "the same model asked the same way"),
+    ("adaptive", {"jurors": [JURORS[1], JURORS[1]]}, "same name"),
+    ("adaptive", {"rule": {"tolerance": 2}}, "tolerance"),
+    ("adaptive", {"jurors": JURORS, "rule": {"minimum": 4}}, "cannot give the minimum of 4"),
+    ("adaptive", {"jurors": JURORS, "rule": {"maximum": 5}}, "at temperature 0"),
+    ("adaptive", {"rule": "none.json"}, "cannot be read"),
+    ("claims", {"weights": {"1": 1}}, "needs a weight"),
+    ("claims", {"thresold": 0.8}, "thresold"),
+    ("claims", {"decisive": "maybe"}, "decisive"),
+    ("claims", {"rates": {"agreement": "support"}}, "agreement"),
+    ("claims", {"sentences": 1, "overlap": 1}, "overlap"),
+    ("closed_loop", {"same_model": True, "pass": 4}, "is not a share"),
+    ("closed_loop", {"same_model": True, "passing": 0.5}, "no such setting"),
+    ("deliberation", {"max_turn": 3}, "max_turn: no such setting"),
+    ("deliberation", {"personas": "scorer"}, "did you mean 'scorers'"),
+    ("deliberation", {"personas": ["low_scorer", "pharmacist"]}, "'pharmacist' is not a built-in one"),
+    ("deliberation", {"quorum": 9}, "quorum is 9, but there are 3 agents"),
+    ("deliberation", {"orchestrator": {"model": "x"}}, "kind"),
+    ("deliberations", {}, "did you mean 'deliberation'"),
+    ("repeats", {"temperature": 0}, "at temperature 0 a model gives the same answer again"),
+    ("repeats", {"n": 1}, "judges[0].strategy.n"),
+    ("repeats", {"n": 3, "quorum": 4}, "from 1 to 3"),
+    ("repeats", {"rule": "mode"}, "judges[0].strategy.rule"),
+    ("repeats", {"times": 3}, "times: no such setting"),
+    ("repeat", {}, "did you mean 'repeats'"),
+]
+
+
+@pytest.mark.parametrize(("way", "settings", "told"), WRONG)
+def test_a_wrong_setting_of_a_way_is_told_with_its_line_before_any_call(
+    write_study: Write, server: LoopbackServer, capsys: pytest.CaptureFixture[str],
+    way: str, settings: dict[str, Any], told: str,
+) -> None:  # fmt: skip
+    own = {"instrument": "concordance", "dimensions": ["concordant"]} if way == "claims" else {}
+    judge = {"temperature": settings["temperature"]} if "temperature" in settings else {}
+    strategy = {"name": way, **{name: value for name, value in settings.items() if name not in judge}}
+    judge = {**judge, "strategy": strategy}
+    assert run_without_report(write_study(judge=judge, **own)) == 2
+    error = capsys.readouterr().err
+    assert told in error and "study.yaml, line 5" in error and not server.calls

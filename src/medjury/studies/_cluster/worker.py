@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import os
 import traceback
-from collections import Counter
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -37,19 +36,6 @@ from medjury.texts.metrics import Kept
 from medjury.version import __version__
 
 _NUMBERS = ("found", "judged", "scored", "not_applicable")
-Counts = Mapping[str, Any]
-
-
-def counts_of(progress: Progress) -> Counts:
-    """The counts as plain values, which any process can read."""
-    return {
-        **{name: getattr(progress, name) for name in _NUMBERS},
-        "unscored": {reason.value: count for reason, count in progress.unscored.items()},
-        "judges": {
-            name: (each.found, each.judged, {reason.value: count for reason, count in each.unscored.items()})
-            for name, each in progress.judges.items()
-        },
-    }
 
 
 class Tallies:
@@ -59,22 +45,22 @@ class Tallies:
     def __init__(self, shown: Progress) -> None:
         self._shown = shown
         self._done = Progress()
-        self._running: dict[Hashable, Counts] = {}
+        self._running: dict[Hashable, Progress] = {}
 
-    def running(self, share: Hashable, counts: Counts) -> None:
+    def running(self, share: Hashable, counts: Progress) -> None:
         self._running[share] = counts
 
     def forget(self, share: Hashable) -> None:
         self._running.pop(share, None)
 
-    def done(self, share: Hashable, counts: Counts) -> None:
+    def done(self, share: Hashable, counts: Progress) -> None:
         self.forget(share)
         _add(self._done, counts)
 
     def show(self) -> int:
         """Put the sum before the eyes of whoever looks on; how many units that is."""
         whole = Progress()
-        for counts in (counts_of(self._done), *self._running.values()):
+        for counts in (self._done, *self._running.values()):
             _add(whole, counts)
         for name in (*_NUMBERS, "unscored"):
             setattr(self._shown, name, getattr(whole, name))
@@ -84,19 +70,15 @@ class Tallies:
         return whole.found + whole.judged
 
 
-def _add(progress: Progress, counts: Counts) -> None:
+def _add(progress: Progress, more: Progress) -> None:
     for name in _NUMBERS:
-        setattr(progress, name, getattr(progress, name) + counts[name])
-    progress.unscored.update(_reasons(counts["unscored"]))
-    for name, (found, judged, unscored) in counts["judges"].items():
+        setattr(progress, name, getattr(progress, name) + getattr(more, name))
+    progress.unscored.update(more.unscored)
+    for name, each in more.judges.items():
         one = progress.judges.setdefault(name, JudgeProgress())
-        one.found += found
-        one.judged += judged
-        one.unscored.update(_reasons(unscored))
-
-
-def _reasons(counts: Mapping[str, int]) -> Counter[Reason]:
-    return Counter({Reason(reason): count for reason, count in counts.items()})
+        one.found += each.found
+        one.judged += each.judged
+        one.unscored.update(each.unscored)
 
 
 # Text metrics scored by a worker: the same rows and keys as anywhere, in the store that judges write to.
@@ -179,7 +161,8 @@ def signature(study: Study, judges: Collection[str], metrics: Collection[str] = 
 
 
 class Worker:
-    """Every method answers with plain values; what went wrong is reported under `error`, `fatal` and the like."""
+    """Every method answers with values that any process can read; what went wrong is reported under `error`,
+    `fatal` and the like."""
 
     def __init__(self, order: Order) -> None:
         self._order = order
@@ -255,7 +238,7 @@ class Worker:
             found = dict(_told(error))
         finally:
             del self._running[share.number]
-        return {**found, "counts": counts_of(progress), **self._used()}
+        return {**found, "counts": progress, **self._used()}
 
     async def _judge(self, share: Share, progress: Progress) -> None:
         assert self._study is not None
@@ -296,8 +279,7 @@ class Worker:
 
     async def look(self) -> Mapping[str, Any]:
         """How far the shares are that this worker is at."""
-        running = {number: counts_of(progress) for number, progress in self._running.items()}
-        return {"running": running, **self._used()}
+        return {"running": dict(self._running), **self._used()}
 
     async def stop(self) -> None:
         """Ask nothing more; what is on its way is waited for."""
