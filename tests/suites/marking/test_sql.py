@@ -15,7 +15,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
 from medjury.suites import Item, load_benchmark
 from medjury.suites._marking._metrics import mark
-from medjury.suites._marking._sql import QueryResult, orders_rows, read_query, run_queries, same_rows
+from medjury.suites._marking._sql import run_queries
 from medjury.suites._marking._sql_worker import run_one
 
 
@@ -172,79 +172,9 @@ def test_a_gold_query_that_does_not_run_is_a_fault_of_the_item(database: Path) -
     assert "no such table" in found.note
 
 
-@pytest.mark.parametrize(
-    ("answer", "score"),
-    [
-        ("null", 1),
-        ("NULL", 1),
-        ("`null`", 1),
-        ("```sql\nnull\n```", 1),
-        ('{"query": "null"}', 1),
-        ("SELECT NULL", 0),
-        ("This question cannot be answered from the tables.", 1),
-        ("SELECT 1", 0),
-    ],
-)
-def test_a_question_without_answer_is_answered_by_abstaining(database: Path, answer: str, score: int) -> None:
-    item = Item("1", {}, ("null",), facts={"is_impossible": True})
-    assert mark(benchmark(), item, answer, "sql_execution", database=database).score == score
-
-
-@pytest.mark.parametrize(
-    ("answer", "query"),
-    [
-        ("SELECT 1;", "SELECT 1"),
-        ("```sql\nSELECT 1;\n```", "SELECT 1"),
-        ("```\nselect 1\n```", "select 1"),
-        ("Here is the query:\n\n```sqlite\nSELECT 1\n```\nIt returns one.", "SELECT 1"),
-        ("SQL: SELECT 1", "SELECT 1"),
-        ("The query is:\nSELECT a\nFROM b;\n\nThis returns a.", "SELECT a\nFROM b"),
-        ('{"sql": "SELECT 1"}', "SELECT 1"),
-        ("<think>SELECT 2</think>SELECT 1", "SELECT 1"),
-        ("-- how many\nSELECT 1", "-- how many\nSELECT 1"),
-        ("```sql\nSELECT 1\n```\nAgain:\n```sql\nSELECT 1;\n```", "SELECT 1"),
-        ("WITH a AS (SELECT 1) SELECT * FROM a", "WITH a AS (SELECT 1) SELECT * FROM a"),
-        ("```sql\nSELECT 1", "SELECT 1"),
-        ("SELECT ';' AS sign", "SELECT ';' AS sign"),
-        ("It is <sql>SELECT 1;</sql>, I think.", "SELECT 1"),
-        ("<SQL>\n```sql\nSELECT 1\n```\n</SQL>", "SELECT 1"),
-    ],
-)
-def test_the_query_is_found_among_other_words(answer: str, query: str) -> None:
-    assert read_query(answer) == query
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "",
-        "Hello.",
-        "```sql\nSELECT 1\n```\nor\n```sql\nSELECT 2\n```",
-        "<think>SELECT 1",
-        "```sql\nSELECT 1\n``` No: <sql>SELECT 2</sql>",
-    ],
-)
-def test_no_query_or_two_of_them_are_not_guessed_from(database: Path, answer: str) -> None:
-    found = mark(benchmark(), Item("1", {}, ("SELECT 1",)), answer, "sql_execution", database=database)
-    assert found.reason in (Reason.EMPTY, Reason.PARSE)
-
-
-def test_only_the_outermost_order_counts() -> None:
-    assert orders_rows("SELECT a FROM b ORDER BY a")
-    assert not orders_rows("SELECT a FROM (SELECT a FROM b ORDER BY a LIMIT 1)")
-    assert not orders_rows("SELECT 'order by' -- order by\n FROM b")
-
-
 def test_a_query_may_count_the_rows_of_its_own_parts(database: Path) -> None:
     (result,) = run_queries(database, ["WITH d AS (SELECT name FROM drug) SELECT count(*) FROM d"])
     assert result.rows == ((4,),)
-
-
-def test_near_numbers_that_sort_differently_are_still_the_same_rows() -> None:
-    one = QueryResult(((1.0, "b"), (1.0000000001, "a")))
-    other = QueryResult(((1.0000000001, "b"), (1.0, "a")))
-    assert same_rows(one, other, ordered=False)
-    assert not same_rows(one, QueryResult(((1.0, "b"), (1.1, "a"))), ordered=False)
 
 
 def test_the_day_can_be_fixed(database: Path) -> None:
@@ -297,14 +227,6 @@ def test_many_rows_are_refused(database: Path) -> None:
     few, many = run_queries(database, [numbers.format(10_000), numbers.format(10_001)])
     assert len(few.rows) == 10_000
     assert many.failed == "too much"
-
-
-def test_a_result_of_nothing_null_or_zero_says_nothing() -> None:
-    assert all(QueryResult(rows).says_nothing for rows in ((), ((None,),), ((0,),), ((0, None), (0.0, None))))
-    assert not any(
-        each.says_nothing
-        for each in (QueryResult(((1,),)), QueryResult((("",),)), QueryResult(failed="too slow"))
-    )
 
 
 def test_waiting_for_a_busy_processor_makes_no_query_slow() -> None:
