@@ -20,10 +20,11 @@ from benchmarks._studies import (
     graded,
     quality,
 )
-from medjury.analysis.agreement import area_statistics, area_under_curve, kendall_tau_b, krippendorff_alpha
+from medjury.analysis.agreement import area_under_curve, kendall_tau_b, krippendorff_alpha
 from medjury.analysis.agreement._differences import difference_statistics
 from medjury.analysis.agreement._icc import icc_statistics
 from medjury.analysis.agreement._kappa import kappa_statistics
+from medjury.analysis.agreement._roc import area_statistics
 from medjury.analysis.ranking import rank
 from medjury.panel._live._pages import _change as change_of_rater
 from medjury.statistics import bootstrap, replicates, undefined
