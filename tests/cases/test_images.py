@@ -26,11 +26,10 @@ from medjury.intake.cases import (
     PairedCases,
     case_from_row,
     content_marks,
-    image_of,
     read_cases,
     write_cases,
 )
-from medjury.intake.cases._images import MOST_BYTES, ImageError
+from medjury.intake.cases._images import MOST_BYTES, ImageError, image_of
 
 
 def decoded(content: bytes) -> np.ndarray:  # type: ignore[type-arg]

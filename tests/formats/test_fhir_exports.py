@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from medjury.intake import FileError
-from medjury.intake.cases import CaseReader, Note, labs_of, read_cases
+from medjury.intake.cases import CaseReader, Note, read_cases
+from medjury.judging._labs import labs_of
 
 FORMATS = [
     {
@@ -221,9 +222,9 @@ class TestLaboratory:
     def labs(self, folder: Path, *observations: dict[str, Any], **fields: Any) -> list[str]:
         write(folder, DocumentReference=[document("d1", "One.", **fields)], Observation=list(observations))
         (case,) = read_cases(folder)
-        found = labs_of(case)
-        assert (found.unreadable, found.free_text) == (0, "")
-        return [each.line() for each in found.values]
+        found, *unread = labs_of(case)
+        assert unread == [0, ""]
+        return [each.line() for each in found]
 
     def test_values_become_the_labs_of_the_patients_documents(self, folder: Path) -> None:
         high = {"coding": [{"code": "H", "display": "High"}]}

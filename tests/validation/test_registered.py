@@ -11,7 +11,8 @@ from tests.report.planted import registered, rules
 from tests.tables.run_folders import rows_of
 
 from medjury.store.runs import GateRules, Manifest, Protocol
-from medjury.tables import RatingTable, RunDetails, rating_table
+from medjury.tables import RatingTable, rating_table
+from medjury.tables._rating_table import RunDetails
 from medjury.validation._registered import (
     changed_since,
     differences,

@@ -11,7 +11,8 @@ import pytest
 from tests.tables.run_folders import rows_of
 
 from medjury.store.runs import GateRules, Manifest
-from medjury.tables import RatingTable, RunDetails, rating_table, with_rules
+from medjury.tables import RatingTable, rating_table, with_rules
+from medjury.tables._rating_table import RunDetails
 from medjury.validation import RunComparison, compare_runs
 
 ANNA = [1 + place % 5 for place in range(40)]

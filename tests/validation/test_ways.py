@@ -12,7 +12,8 @@ from tests.tables.run_folders import rows_of
 
 from medjury.statistics import Estimate, error_rate, paired_rate_difference
 from medjury.store.runs import GateRules, Manifest
-from medjury.tables import RatingTable, RunDetails, rating_table, with_rules
+from medjury.tables import RatingTable, rating_table, with_rules
+from medjury.tables._rating_table import RunDetails
 from medjury.validation import Way, Ways, compare_ways
 from medjury.validation._compare_ways import with_front
 from medjury.validation._ways import FEWEST_CASES, Spending, sharing, spending, spent, together

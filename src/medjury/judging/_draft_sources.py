@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 
-from medjury.intake.cases import Case, Lab, Note, Period, labs_of, moment_of, period_of
+from medjury.intake.cases import Case, Note
+from medjury.judging._dates import Period, moment_of, period_of
+from medjury.judging._labs import Lab, labs_of
 
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
@@ -66,14 +68,14 @@ def select_sources(
         return not (wanted and of_specialty(note, wanted)), -_age_key(note.date), note.id
 
     chosen = tuple(sorted(in_time, key=rank)[: rules.notes])
-    labs = labs_of(case)
-    timely = [lab for lab in labs.values if _in_time(lab.date, as_of, rules.max_age_days)]
+    labs, unreadable, free_text = labs_of(case)
+    timely = [lab for lab in labs if _in_time(lab.date, as_of, rules.max_age_days)]
     places = {id(lab): place for place, lab in enumerate(timely)}
     values = sorted(timely, key=lambda lab: (-_age_key(lab.date), lab.name.casefold(), places[id(lab)]))
     return Selection(
         notes=chosen,
         labs=tuple(values[: rules.labs]),
-        labs_text=labs.free_text if rules.labs and as_of is None else "",  # its values have no dates to go by
+        labs_text=free_text if rules.labs and as_of is None else "",  # its values have no dates to go by
         counts={
             "notes": len(case.notes),
             "notes_given": len(chosen),
@@ -81,12 +83,12 @@ def select_sources(
             "notes_out_of_time": len(long) - len(in_time),
             "notes_without_date": sum(not note.date for note in long),
             "notes_of_specialty_given": sum(bool(wanted) and of_specialty(note, wanted) for note in chosen),
-            "labs": len(labs.values),
+            "labs": len(labs),
             "labs_given": min(rules.labs, len(values)),
-            "labs_out_of_time": len(labs.values) - len(timely),
-            "labs_without_readable_date": sum(moment_of(lab.date) is None for lab in labs.values),
-            "labs_unreadable": labs.unreadable,
-            "labs_text_out_of_time": int(bool(labs.free_text) and as_of is not None),
+            "labs_out_of_time": len(labs) - len(timely),
+            "labs_without_readable_date": sum(moment_of(lab.date) is None for lab in labs),
+            "labs_unreadable": unreadable,
+            "labs_text_out_of_time": int(bool(free_text) and as_of is not None),
             **({"notes_of_another_kind": len(case.notes) - len(asked)} if rules.kinds else {}),
         },
         unreadable_dates=tuple(note.id for note in long if note.date and moment_of(note.date) is None),

@@ -23,9 +23,10 @@ from medjury.instruments import (
     Reason,
     Unscored,
 )
-from medjury.intake.cases import Case, Note, period_of
+from medjury.intake.cases import Case, Note
 from medjury.judging._around import Around
 from medjury.judging._asking import Asked, Speaker, ask_for
+from medjury.judging._dates import period_of
 from medjury.judging._draft_sources import Selection, SelectionRules, select_sources
 from medjury.judging._draft_text import (
     SECTIONS,

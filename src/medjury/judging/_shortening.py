@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeVar
 
-from medjury.intake.cases import Case, ChatMessage, Note, moment_of
+from medjury.intake.cases import Case, ChatMessage, Note
+from medjury.judging._dates import moment_of
 from medjury.models import cautious_tokens
 from medjury.store.runs import RecordedCut
 

@@ -5,7 +5,6 @@ from ._case_columns import tells_groups as tells_groups
 from ._consensus import ConsensusRule as ConsensusRule
 from ._consensus import adjudicated as adjudicated
 from ._consensus import consensus_of as consensus_of
-from ._consensus import majority as majority
 from ._consensus import mean_of_raters as mean_of_raters
 from ._consensus import with_consensus as with_consensus
 from ._dimensions import Grades as Grades
@@ -53,7 +52,6 @@ from ._panel_doubts import with_paired_dimensions as with_paired_dimensions
 from ._probability import probability_of as probability_of
 from ._probability import refuse_unequal as refuse_unequal
 from ._rating_table import RatingTable as RatingTable
-from ._rating_table import RunDetails as RunDetails
 from ._rating_table import danger_reference as danger_reference
 from ._read import read_plain_table as read_plain_table
 from ._read import read_rating_table as read_rating_table

@@ -168,36 +168,7 @@ def of_manifest(stated: ManifestInstrument) -> list[Measured]:
 
 def of_instrument(instrument: Instrument) -> list[Measured]:
     """The dimensions of an instrument, in its order, then what follows from them."""
-    source = f"instrument {instrument.name}"
-    own = {
-        each.name: Measured(
-            each.name,
-            each.label or each.name,
-            Grades(tuple(float(value) for value in each.values), source),
-            each.higher_is_better,
-            safety=each.safety,
-        )
-        for each in instrument.dimensions
-    }
-    turned = [
-        Measured(
-            each.name,
-            each.label or each.name,
-            own[each.of].grades,
-            not own[each.of].higher_is_better,
-            True,
-            own[each.of].safety,
-        )
-        for each in instrument.reversed
-    ]
-    return [
-        *own.values(),
-        *turned,
-        *(
-            Measured(each.name, each.label or each.name, None, True, True, False, dict(each.weights))
-            for each in instrument.composites
-        ),
-    ]
+    return of_manifest(ManifestInstrument.of(instrument))
 
 
 def present(known: Sequence[Measured], rows: polars.DataFrame, scale: GradesArgument) -> tuple[Measured, ...]:

@@ -7,14 +7,8 @@ from ._case import id_of as id_of
 from ._case import ids_by_name as ids_by_name
 from ._case_criteria import CaseCriteria as CaseCriteria
 from ._chat_forms import look_like_messages as look_like_messages
-from ._dates import Period as Period
-from ._dates import moment_of as moment_of
-from ._dates import period_of as period_of
 from ._images import IMAGES as IMAGES
 from ._images import Image as Image
-from ._images import image_of as image_of
-from ._labs import Lab as Lab
-from ._labs import labs_of as labs_of
 from ._language import ENGLISH as ENGLISH
 from ._language import language_code as language_code
 from ._language import language_of as language_of
@@ -28,7 +22,6 @@ from ._marks_file import is_healthbench_file as is_healthbench_file
 from ._marks_file import is_marks_file as is_marks_file
 from ._marks_file import marks_table as marks_table
 from ._messages import ChatMessage as ChatMessage
-from ._messages import heading_line as heading_line
 from ._messages import messages_json as messages_json
 from ._messages import text_of as text_of
 from ._pairs import FIRST_ANSWER as FIRST_ANSWER

@@ -13,8 +13,7 @@ from medjury.intake._files.cells import in_cell
 from medjury.intake._files.reading import FileError, Reading
 from medjury.intake.cases._chat_forms import look_like_messages
 from medjury.intake.cases._images import IMAGES
-from medjury.intake.cases._labs import LABS
-from medjury.intake.cases._messages import CONVERSATION
+from medjury.intake.cases._messages import CONVERSATION, LABS
 from medjury.intake.cases._row import Fields, Problems
 from medjury.intake.cases._units import Unit
 

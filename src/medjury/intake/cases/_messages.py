@@ -15,6 +15,8 @@ from typing import Any, Literal
 
 # The text of a case that holds what was said before the answer under judgement.
 CONVERSATION = "conversation"
+# The one that holds laboratory values, one JSON object per value.
+LABS = "labs"
 Kind = Literal["system", "user", "assistant", "call", "result", "left out"]
 OF_THE_ASSISTANT = frozenset({"assistant", "call", "result"})
 
@@ -44,6 +46,11 @@ class ChatMessage:
         }.get(self.kind, f"{self.kind}{name and f' ({self.name})'}")
         return "".join((f"turn {self.turn}, " if self.turn else "", what, f", {self.at}" if self.at else ""))
 
+    @property
+    def heading_line(self) -> str:
+        """The line above it in a text of all messages."""
+        return f"{self.heading[0].upper()}{self.heading[1:]}:\n"
+
 
 def in_turns(messages: Iterable[ChatMessage], first: int = 1) -> tuple[ChatMessage, ...]:
     """The messages with the numbers of their turns, from that of the first."""
@@ -70,18 +77,13 @@ _AT_HAND = 8192
 
 @lru_cache(_AT_HAND)
 def _lines(message: ChatMessage) -> str:
-    return f"{heading_line(message)}{message.text}"
+    return f"{message.heading_line}{message.text}"
 
 
 @lru_cache(_AT_HAND)
 def _json(message: ChatMessage) -> str:
     each = message
     return json.dumps([each.kind, each.text, each.turn, each.name, each.call, each.at, each.failed])
-
-
-def heading_line(message: ChatMessage) -> str:
-    """The line above a message in that text."""
-    return f"{message.heading[0].upper()}{message.heading[1:]}:\n"
 
 
 def messages_json(messages: Iterable[ChatMessage]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,8 +16,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.intake._files.cells import changed_id, in_cell, shown_of
 from medjury.intake.cases._case import Case, Criterion, MetadataValue, Note, Origin
 from medjury.intake.cases._chat_forms import look_like_messages, read_messages
-from medjury.intake.cases._labs import LABS, labs_text
-from medjury.intake.cases._messages import CONVERSATION, ChatMessage
+from medjury.intake.cases._messages import CONVERSATION, LABS, ChatMessage
 
 LONGEST_ID = 500
 
@@ -75,7 +75,8 @@ def build_case(fields: Fields, origin: Origin | None, problems: Problems) -> Cas
     candidate = words(fields.candidate, "candidate")
     reference = _text(fields.reference, "reference", problems)
     texts = {
-        name: words(labs_text(value) if name == LABS else value, name) for name, value in fields.texts.items()
+        name: words(_labs_text(value) if name == LABS else value, name)
+        for name, value in fields.texts.items()
     }
     metadata = {name: _metadata(value, name, problems) for name, value in fields.metadata.items()}
     notes = _notes(fields.notes, problems)
@@ -99,6 +100,13 @@ def build_case(fields: Fields, origin: Origin | None, problems: Problems) -> Cas
         messages=messages,
         origin=origin,
     )
+
+
+def _labs_text(value: object) -> object:
+    """A list of values, as a file of JSON may hold it, as the text that a case keeps; anything else unchanged."""
+    if isinstance(value, list) and all(isinstance(each, Mapping) for each in value):
+        return "\n".join(json.dumps(each, ensure_ascii=False, default=str) for each in value)
+    return value
 
 
 def _messages(value: object, where: str, problems: Problems) -> tuple[ChatMessage, ...]:

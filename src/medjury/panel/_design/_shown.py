@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from medjury.instruments import Instrument
-from medjury.intake.cases import IMAGES, Case, ChatMessage, Image, Note, heading_line, text_of
+from medjury.intake.cases import IMAGES, Case, ChatMessage, Image, Note, text_of
 
 HIDDEN = "[hidden]"
 _SHORTEST = 3  # a name of two letters stands in every text
@@ -74,7 +74,7 @@ class Passage:
     def turns(self) -> list[tuple[ChatMessage, str, str]]:
         """Each message with the lines above and below it, which together are the text."""
         ends = ["\n\n"] * (len(self.messages) - 1) + [""]
-        return [(each, heading_line(each), end) for each, end in zip(self.messages, ends, strict=False)]
+        return [(each, each.heading_line, end) for each, end in zip(self.messages, ends, strict=False)]
 
     @property
     def is_answer(self) -> bool:

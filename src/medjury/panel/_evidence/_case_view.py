@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from medjury.analysis.ranking import score_of
-from medjury.intake.cases import FIRST_ANSWER, SECOND_ANSWER, Case, ChatMessage, heading_line, pair_of
+from medjury.intake.cases import FIRST_ANSWER, SECOND_ANSWER, Case, ChatMessage, pair_of
 from medjury.panel._design._shown import ImageShown
 from medjury.panel._evidence._quotations import Found, Piece, Quotable, Quotation, locate, pieces, quoted_in
 from medjury.panel._evidence._run import State
@@ -285,7 +285,7 @@ def _text_shown(
     made = tuple(pieces(text.text, here, end=SIGNS, marks=marks[number]))
     turns, at = [], 0
     for each in messages:
-        start = at + len(heading_line(each))
+        start = at + len(each.heading_line)
         at = start + len(each.text)
         if start < SIGNS:
             words = tuple(pieces(text.text, here, start=start, end=min(at, SIGNS), marks=marks[number]))

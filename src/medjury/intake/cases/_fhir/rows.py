@@ -22,8 +22,8 @@ from medjury.intake.cases._fhir.document import (
 from medjury.intake.cases._fhir.observations import UNUSED, Measured, measured_in
 from medjury.intake.cases._fhir.resources import Entry, Resource, Resources, entries_of
 from medjury.intake.cases._fhir.xhtml import FhirError
-from medjury.intake.cases._labs import LABS
 from medjury.intake.cases._mapping import ColumnMapping
+from medjury.intake.cases._messages import LABS
 from medjury.intake.cases._row import RawRow
 
 STRANGER = "document of a patient without a judged document, left out"

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from medjury.intake.cases._case import Case
+from medjury.intake.cases import Case
 
-LABS = "labs"
 _FIELDS = ("name", "value", "unit", "date", "flag", "range")
 
 
@@ -34,23 +33,16 @@ class Lab:
         return " ".join(parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Labs:
-    """The values of a case, how many rows were none, and the text where it is free text and no list at all."""
+def labs_of(case: Case) -> tuple[tuple[Lab, ...], int, str]:
+    """The values of a case, how many rows were none, and the text where it is free text and no list at all.
 
-    values: tuple[Lab, ...] = ()
-    unreadable: int = 0
-    free_text: str = ""
-
-
-def labs_of(case: Case) -> Labs:
-    """The laboratory values in the text `labs` of a case: a JSON list, or one JSON object per line, each with
+    Values are in its text `labs`: a JSON list, or one JSON object per line, each with
     `name` and `value` and, where known, `unit`, `date`, `flag` and `range`; other fields (codes) are not read."""
-    text = case.texts.get(LABS, "").strip()
+    text = case.texts.get("labs", "").strip()
     if not text:
-        return Labs()
+        return (), 0, ""
     if text[0] not in "[{":
-        return Labs(free_text=text)
+        return (), 0, text
     try:
         rows = (
             json.loads(text)
@@ -58,16 +50,9 @@ def labs_of(case: Case) -> Labs:
             else [_decoded(each) for each in text.splitlines() if each.strip()]
         )
     except (ValueError, RecursionError):
-        return Labs(free_text=text)
+        return (), 0, text
     found = [_lab(row) for row in rows]
-    return Labs(tuple(each for each in found if each is not None), sum(each is None for each in found))
-
-
-def labs_text(value: object) -> object:
-    """A list of values, as a file of JSON may hold it, as the text that a case keeps; anything else unchanged."""
-    if isinstance(value, list) and all(isinstance(each, Mapping) for each in value):
-        return "\n".join(json.dumps(each, ensure_ascii=False, default=str) for each in value)
-    return value
+    return tuple(filter(None, found)), found.count(None), ""
 
 
 def _decoded(line: str) -> Any:

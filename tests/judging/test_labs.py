@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from medjury.intake.cases import Lab, labs_of, moment_of, read_cases
+from medjury.intake.cases import read_cases
+from medjury.judging._dates import moment_of
+from medjury.judging._labs import Lab, labs_of
 
 ROWS = [
     {"name": "K", "value": 5.2, "unit": "mmol/L", "date": "2025-01-02", "flag": "H", "range": "3.5-5.1"},
@@ -24,7 +26,7 @@ def test_a_list_in_json_a_cell_of_json_and_lines_of_json_are_the_same_values(tmp
     found = []
     for name in ("a.jsonl", "b.csv", "c.jsonl"):
         (case,) = read_cases(tmp_path / name)
-        found.append(labs_of(case).values)
+        found.append(labs_of(case)[0])
     assert found[0] == found[1] == found[2]
     assert found[0][0] == Lab("K", "5.2", "mmol/L", "2025-01-02", "H", "3.5-5.1")
     assert found[0][0].line() == "2025-01-02 K 5.2 mmol/L H (range 3.5-5.1)"
@@ -34,7 +36,7 @@ def test_a_list_in_json_a_cell_of_json_and_lines_of_json_are_the_same_values(tmp
 def test_a_mapping_may_name_the_column(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(json.dumps({"id": "1", "results": ROWS}))
     (case,) = read_cases(tmp_path / "a.jsonl", mapping={"texts": {"labs": "results"}})
-    assert len(labs_of(case).values) == 2
+    assert len(labs_of(case)[0]) == 2
 
 
 @pytest.mark.parametrize(
