@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.intake._files.json import Parsed, parse_json
+from medjury.intake._files.json import JsonError, parse_json
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -20,7 +20,7 @@ VALUES = st.recursive(
 @given(VALUES, st.booleans())
 def test_content_is_read_as_it_was_written(value: object, in_ascii: bool) -> None:
     written = json.dumps(value, ensure_ascii=in_ascii).encode("utf-8", "replace")
-    assert parse_json(written) == Parsed(json.loads(written))
+    assert parse_json(written) == json.loads(written)
 
 
 @pytest.mark.parametrize(
@@ -39,5 +39,7 @@ def test_content_is_read_as_it_was_written(value: object, in_ascii: bool) -> Non
     ],
 )
 def test_what_is_wrong_is_told_and_the_next_line_is_read(data: bytes, complaint: str) -> None:
-    assert parse_json(data) == complaint
-    assert parse_json(b'{"id": 1}\x0c\n') == Parsed({"id": 1})
+    with pytest.raises(JsonError) as refused:
+        parse_json(data)
+    assert str(refused.value) == complaint
+    assert parse_json(b'{"id": 1}\x0c\n') == {"id": 1}

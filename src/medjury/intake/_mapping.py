@@ -31,6 +31,10 @@ class FilePart(Part):
     skip_rows: int = Field(default=0, ge=0, le=1000)
     rows: str | None = None
 
+    def form(self) -> dict[str, Any]:
+        """These settings for a `Reading`."""
+        return {name: getattr(self, name) for name in FilePart.model_fields}
+
     @field_validator("encoding")
     @classmethod
     def _is_known(cls, encoding: str | None) -> str | None:

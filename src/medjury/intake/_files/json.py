@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,50 +15,48 @@ from medjury.intake._files.reading import FileError, Reading, Row, Rows
 from medjury.intake._files.text import byte_lines, ending, whole_text
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
-    """What the JSON holds; apart from a plain text, which is a complaint."""
-
-    content: Any
+class JsonError(ValueError):
+    """What is wrong with JSON; nothing of its content is in it."""
 
 
-def parse_json(data: bytes, *, nan: bool = False) -> Parsed | str:
-    """The content, or what is wrong. Repeated keys are wrong, and so are NaN and Infinity unless `nan`: each hides
-    a mistake."""
+def parse_json(data: bytes, *, nan: bool = False) -> Any:
+    """The content; a `JsonError` says what is wrong. Repeated keys are wrong, and so are NaN and Infinity unless
+    `nan`: each hides a mistake."""
     try:
         text = data.decode("utf-8").rstrip()
     except UnicodeDecodeError:
-        return "is not valid UTF-8; save the file as UTF-8"
+        raise JsonError("is not valid UTF-8; save the file as UTF-8") from None
     if is_too_deep(data):
-        return TOO_DEEP
+        raise JsonError(TOO_DEEP)
     try:
-        return Parsed((_WITH_NAN if nan else _STRICT).decode(text))
-    except _RefusedError as error:
-        return str(error)
-    except ValueError as error:
-        if not isinstance(error, json.JSONDecodeError):
-            return "is not valid JSON"
+        return (_WITH_NAN if nan else _STRICT).decode(text)
+    except json.JSONDecodeError as error:
         line = f"line {error.lineno}, " if error.lineno > 1 else ""
-        return f"is not valid JSON ({line}column {error.colno})"
+        raise JsonError(f"is not valid JSON ({line}column {error.colno})") from None
+    except JsonError:
+        raise
+    except ValueError:
+        raise JsonError("is not valid JSON") from None
 
 
 def read_json(path: Path, reading: Reading) -> Rows:
     """The rows of a document: the elements of its list, those that `rows` leads to, or the one object."""
-    parsed = parse_json(whole_text(path, reading), nan=not reading.by_row)
-    if isinstance(parsed, str):
-        yield Row(1, None, parsed, alone=True)
-    elif (log := EvalLog.of(parsed.content, path.name)) is not None:
+    try:
+        content = parse_json(whole_text(path, reading), nan=not reading.by_row)
+    except JsonError as error:
+        yield Row(1, None, str(error), alone=True)
+        return
+    if (log := EvalLog.of(content, path.name)) is not None:
         yield from _samples(log, reading)
     elif reading.rows is not None:
-        yield from _within(parsed.content, reading.rows, reading)
-    elif isinstance(parsed.content, list):
-        yield from (Row(number, each) for number, each in enumerate(parsed.content, 1))
-    elif _is_table(parsed.content):
-        columns = parsed.content["columns"]
-        for number, cells in enumerate(parsed.content["data"], 1):
-            yield Row(number, dict(zip(map(str, columns), cells, strict=True)))
+        yield from _within(content, reading.rows, reading)
+    elif isinstance(content, list):
+        yield from (Row(number, each) for number, each in enumerate(content, 1))
+    elif _is_table(content):
+        for number, cells in enumerate(content["data"], 1):
+            yield Row(number, dict(zip(map(str, content["columns"]), cells, strict=True)))
     else:
-        yield Row(1, parsed.content, alone=True)
+        yield Row(1, content, alone=True)
 
 
 def read_json_lines(path: Path, reading: Reading) -> Rows:
@@ -68,17 +65,17 @@ def read_json_lines(path: Path, reading: Reading) -> Rows:
     for number, line in enumerate(byte_lines(path, reading), 1):
         if not line or line.isspace():
             continue
-        parsed = parse_json(line, nan=not reading.by_row)
-        if isinstance(parsed, str):
-            yield Row(number, None, parsed)
-        elif reading.rows is None:
-            yield Row(number, parsed.content)
+        try:
+            content = parse_json(line, nan=not reading.by_row)
+        except JsonError as error:
+            yield Row(number, None, str(error))
+            continue
+        if reading.rows is None:
+            yield Row(number, content)
         elif reading.by_row:
-            yield from (
-                each._replace(number=number) for each in _within([parsed.content], reading.rows, reading)
-            )
+            yield from (each._replace(number=number) for each in _within([content], reading.rows, reading))
         else:
-            values.append(parsed.content)
+            values.append(content)
     if reading.rows is not None and not reading.by_row:
         yield from _within(values, reading.rows, reading)
 
@@ -131,18 +128,14 @@ def _is_table(whole: Any) -> bool:
     )
 
 
-class _RefusedError(ValueError):
-    pass
-
-
 def _refuse(_: str) -> NoReturn:
-    raise _RefusedError("holds NaN or Infinity, which is not JSON")
+    raise JsonError("holds NaN or Infinity, which is not JSON")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise _RefusedError("has a field twice in one object; keep the right one")
+        raise JsonError("has a field twice in one object; keep the right one")
     return found
 
 

@@ -1,4 +1,5 @@
-"""Which column is which: a hospital's own column names, sorted into the fields of a case."""
+"""Which column is which: a hospital's own column names, sorted into the fields of a case. A mapping is checked with
+all its mistakes at once."""
 
 from __future__ import annotations
 
@@ -6,11 +7,17 @@ import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import Annotated, Any
 
+from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field
+
+from medjury.foundation.fields import Part, Text
 from medjury.foundation.nested import Record, is_path, root_of, value_at
 from medjury.intake._files.cells import in_cell
 from medjury.intake._files.reading import FileError, Reading
+from medjury.intake._mapping import FilePart
 from medjury.intake.cases._chat_forms import look_like_messages
 from medjury.intake.cases._images import IMAGES
 from medjury.intake.cases._messages import CONVERSATION, LABS
@@ -31,9 +38,37 @@ _COLUMN_WORDS = frozenset((
 ))  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnMapping:
-    """From field to column. Fields that are not named are looked for under their own names.
+def _column_names(value: Any) -> Any:
+    if not isinstance(value, dict):
+        raise ValueError("must map names to columns, like {question: q}")
+    return value
+
+
+def _notes(value: Any) -> Any:
+    """One column, or several of which each is a note."""
+    names = value if isinstance(value, list | tuple) else [value]
+    if not names or not all(isinstance(each, str) and each.strip() for each in names):
+        raise ValueError("must be the name of a column, or a list of columns that are one note each")
+    return tuple(names) if isinstance(value, list | tuple) else value
+
+
+def _is_single(value: Any) -> Any:
+    if isinstance(value, list | dict):
+        raise ValueError("must be a single value, like {system: scribe-a}")
+    return value
+
+
+ColumnNames = Annotated[dict[str, Text], BeforeValidator(_column_names)]
+
+
+class FhirPart(Part):
+    candidate: Text | None = None
+    reference: Text | None = None
+
+
+class CaseMapping(FilePart):
+    """What a mapping may state of cases: which column is which field. A field that is not named is looked for under
+    its own name. `item` and `fixed`, as mappings of ratings call them, are the same as `id` and `constants`.
 
     `notes` may name several columns, each of which is one note. `constants` gives a field one value for the
     whole file (the system that wrote every answer). Where a mapping is given, columns that it does not name
@@ -41,41 +76,64 @@ class ColumnMapping:
     values metadata.
     """
 
-    simple: Mapping[str, str] = field(default_factory=dict)
-    notes: str | tuple[str, ...] = "notes"
-    texts: Mapping[str, str] = field(default_factory=dict)
-    metadata: Mapping[str, str] = field(default_factory=dict)
-    criteria: str = "criteria"
-    constants: Mapping[str, object] = field(default_factory=dict)
-    fhir: Mapping[str, str] = field(default_factory=dict)
-    sheet: str | None = None
-    delimiter: str | None = None
-    encoding: str | None = None
-    header_rows: int = 1
-    rows: str | None = None  # where the rows are in a nested JSON file
-    skip_rows: int = 0
-    images: str = IMAGES
+    id: Text | None = Field(default=None, validation_alias=AliasChoices("id", "item"))
+    candidate: Text | None = None
+    reference: Text | None = None
+    system: Text | None = None
+    vendor: Text | None = None
+    patient: Text | None = None
+    notes: Annotated[Any, AfterValidator(_notes)] = "notes"
+    texts: ColumnNames = Field(default_factory=dict)
+    messages: Text | None = None  # the text `conversation`
+    metadata: ColumnNames = Field(default_factory=dict)
+    criteria: Text = "criteria"
+    images: Text = IMAGES
+    constants: dict[str, Annotated[Any, AfterValidator(_is_single)]] = Field(
+        default_factory=dict, validation_alias=AliasChoices("constants", "fixed")
+    )
+    fhir: FhirPart = FhirPart()
+
+
+@dataclass(frozen=True)
+class ColumnMapping:
+    """A mapping, and how the cases of one file are to be read by it."""
+
+    part: CaseMapping = field(default_factory=CaseMapping)
     folder: Path = Path()  # where the paths of images begin
     language: str | None = None  # of cases that state none, or `detect`
-    given: bool = False
     unit: Unit | None = None  # what is judged of each conversation
     needs_id: bool = True  # false where rows are read for something else than cases
 
+    @cached_property
+    def simple(self) -> Mapping[str, str]:
+        """By field the column that is named for it."""
+        return {name: column for name in SIMPLE if (column := getattr(self.part, name)) is not None}
+
+    @cached_property
+    def texts(self) -> Mapping[str, str]:
+        """By its name the column of each text."""
+        messages = self.part.messages
+        return self.part.texts if messages is None else {**self.part.texts, CONVERSATION: messages}
+
+    @cached_property
+    def given(self) -> bool:
+        """Whether some column is named."""
+        columns = {"notes", "texts", "messages", "metadata", "criteria", "images"}
+        return bool(self.simple or self.part.model_fields_set & columns)
+
     def reading(self) -> Reading:
         """How the file is read, to be filled in one pass over it."""
-        return Reading(
-            self.sheet, self.delimiter, self.encoding, self.header_rows, self.rows, self.simple.get("id", "id"),
-            skip_rows=self.skip_rows, by_row=True,
-        )  # fmt: skip
+        return Reading(**self.part.form(), item=self.simple.get("id", "id"), by_row=True)
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Every column the mapping names, without those that merely have a field's name."""
-        notes = () if self.notes == "notes" else (self.notes,) if isinstance(self.notes, str) else self.notes
-        criteria = () if self.criteria == "criteria" else (self.criteria,)
-        images = () if self.images == IMAGES else (self.images,)
+        part = self.part
+        notes = () if part.notes == "notes" else (part.notes,) if isinstance(part.notes, str) else part.notes
+        criteria = () if part.criteria == "criteria" else (part.criteria,)
+        images = () if part.images == IMAGES else (part.images,)
         return (
-            *self.simple.values(), *notes, *self.texts.values(), *self.metadata.values(), *criteria, *images,
+            *self.simple.values(), *notes, *self.texts.values(), *part.metadata.values(), *criteria, *images,
         )  # fmt: skip
 
     def check_header(self, header: Sequence[str], file: str) -> None:
@@ -109,7 +167,7 @@ class ColumnMapping:
             "notes",
             "texts",
             "metadata",
-            self.images,
+            self.part.images,
             "criteria",
         }
         if not self.given or column in used or column in map(root_of, self.columns):
@@ -132,16 +190,17 @@ class ColumnMapping:
                 return None
 
         simple = {name: take(self.simple.get(name, name)) for name in SIMPLE}
-        if isinstance(self.notes, str):
-            notes = take(self.notes)
+        part = self.part
+        if isinstance(part.notes, str):
+            notes = take(part.notes)
         else:
-            notes = [{"id": column, "text": text} for column in self.notes if _filled(text := take(column))]
+            notes = [{"id": column, "text": text} for column in part.notes if _filled(text := take(column))]
         texts = _group(take("texts"), "texts", problems)
         metadata = _group(take("metadata"), "metadata", problems)
         texts |= {name: take(column) for name, column in self.texts.items()}
-        metadata |= {name: take(column) for name, column in self.metadata.items()}
-        criteria = take(self.criteria)
-        images = take(self.images)
+        metadata |= {name: take(column) for name, column in part.metadata.items()}
+        criteria = take(part.criteria)
+        images = take(part.images)
         for column, value in row.items():
             if column in used or not column:
                 continue
@@ -150,7 +209,7 @@ class ColumnMapping:
                 texts.setdefault(name, value)
             elif group == "metadata":
                 metadata.setdefault(name, value)
-        for name, value in self.constants.items():
+        for name, value in part.constants.items():
             if name in SIMPLE:
                 simple[name] = value
             else:

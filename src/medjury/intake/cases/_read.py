@@ -7,25 +7,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.frames import FORMS, as_polars
 from medjury.intake._files.cells import shown_of
 from medjury.intake._files.reading import FileError
+from medjury.intake._mapping import Given, read_mapping
 from medjury.intake.cases._answers import with_answers
 from medjury.intake.cases._case import Case, Criterion, Origin
 from medjury.intake.cases._images import read_images
 from medjury.intake.cases._language import with_language
-from medjury.intake.cases._mapping import ColumnMapping
+from medjury.intake.cases._mapping import CaseMapping, ColumnMapping
 from medjury.intake.cases._row import Problems, RawRow, build_case, check_ids
 from medjury.intake.cases._rows import check_source, rows_of_source
 from medjury.intake.cases._tally import BadRow, CaseSummary, LeftOut, Seen, Tally, bad_rows, list_problems
 from medjury.intake.cases._units import Unit, judged_units
 from medjury.intake.cases._written_criteria import counted_criteria, read_written_criteria
-
-if TYPE_CHECKING:
-    from medjury.intake._mapping import Given
 
 OnBad = Literal["refuse", "skip"]
 
@@ -208,7 +206,7 @@ def read_cases(
     .json files or of a FHIR bulk export.
 
     `mapping` states which column is which where a file has names of its own, in place or in a YAML file; see
-    `ColumnMapping`. `unit` says what is judged of each conversation: all of it (`conversation`), the assistant's
+    `CaseMapping`. `unit` says what is judged of each conversation: all of it (`conversation`), the assistant's
     last turn (`last`) or each of its turns (`turn`), which is then a case of its own. `language` is that of the
     cases that state none, or `detect`. `criteria` is a file of criteria that were written for the cases: those that
     a person wrote or accepted are added. `answers` is a file of answers to the cases, a row for each.
@@ -233,7 +231,7 @@ def read_cases(
 def read_rows(path: str | os.PathLike[str], *, rows: str | None = None) -> Iterator[RawRow]:
     """The rows of such a file before they become cases, for readers of something else: each is a row, a problem
     with a row, or a remark that counts what was left out. `rows` leads to them inside a JSON document."""
-    file, columns = Path(path), ColumnMapping(rows=rows, needs_id=False)
+    file, columns = Path(path), ColumnMapping(CaseMapping(rows=rows), needs_id=False)
     check_source(file, columns)
     return rows_of_source(file, columns)
 
@@ -282,6 +280,4 @@ def _case_of(
 def _columns(given: Given | None) -> ColumnMapping:
     if given is None:
         return ColumnMapping()
-    from medjury.intake.cases._mapping_file import column_mapping  # brings pydantic
-
-    return column_mapping(given)
+    return ColumnMapping(read_mapping(given, CaseMapping)[0])

@@ -10,7 +10,7 @@ from medjury.foundation.errors import no_such
 from medjury.foundation.nested import Record, value_at
 from medjury.intake._files.any_file import check_readable, file_rows, read_table
 from medjury.intake._files.cells import SHEET_ERRORS, ShownNumber
-from medjury.intake._files.json import is_json, parse_json
+from medjury.intake._files.json import JsonError, is_json, parse_json
 from medjury.intake._files.reading import FileError, Reading, Row
 from medjury.intake._files.sheets import SHEETS
 from medjury.intake._files.text import ending, stem
@@ -72,7 +72,7 @@ def _of_table(path: Path, mapping: ColumnMapping, reading: Reading) -> Iterator[
 
 
 def _of_json(path: Path, mapping: ColumnMapping, reading: Reading) -> Iterator[RawRow]:
-    plain = not mapping.given and mapping.rows is None
+    plain = not mapping.given and mapping.part.rows is None
     for row in file_rows(path, reading):
         origin = Origin(path.name, row.number)
         if row.problem:
@@ -124,12 +124,15 @@ def _rows_of_folder(path: Path, mapping: ColumnMapping) -> Iterator[RawRow]:
     from medjury.intake.cases._fhir.bulk import read_export, stated_rows
 
     for file in cases:
-        parsed = parse_json(file.read_bytes())
-        if isinstance(parsed, str) or not isinstance(parsed.content, dict) or "output" not in parsed.content:
+        try:
+            manifest = parse_json(file.read_bytes())
+        except JsonError:
+            manifest = None
+        if not isinstance(manifest, dict) or "output" not in manifest:
             raise FileError(
                 f"{path}: holds an export (.ndjson) and {file.name}; put them in folders of their own"
             )
-        yield from stated_rows(parsed.content, file, export)
+        yield from stated_rows(manifest, file, export)
     yield from read_export(export, mapping)
 
 

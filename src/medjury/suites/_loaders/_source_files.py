@@ -217,10 +217,10 @@ def letter_of(answer: str, choices: Mapping[str, str]) -> str:
 
 def read_json_file(path: Path) -> Any:
     """What a file holds; NaN, Infinity and a key that appears twice are refused, since each hides a mistake."""
-    parsed = parse_json(read_bytes(path).removeprefix(b"\xef\xbb\xbf"))
-    if isinstance(parsed, str):
-        raise MedjuryError(f"{path.name}: {parsed}; fetch it again")
-    return parsed.content
+    try:
+        return parse_json(read_bytes(path).removeprefix(b"\xef\xbb\xbf"))
+    except ValueError as error:
+        raise MedjuryError(f"{path.name}: {error}; fetch it again") from None
 
 
 # XML from elsewhere: nothing in it is loaded, followed or unfolded.

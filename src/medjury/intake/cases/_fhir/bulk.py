@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from medjury.intake._files.json import parse_json
+from medjury.intake._files.json import JsonError, parse_json
 from medjury.intake.cases._case import Origin
 from medjury.intake.cases._fhir.document import is_document
 from medjury.intake.cases._fhir.observations import UNUSED
@@ -43,8 +43,10 @@ class _Place:
     def read(self) -> Entry:
         with self.file.open("rb") as file:
             file.seek(self.offset)
-            parsed = parse_json(file.readline().removeprefix(b"\xef\xbb\xbf"))
-        content = {} if isinstance(parsed, str) else parsed.content
+            try:
+                content = parse_json(file.readline().removeprefix(b"\xef\xbb\xbf"))
+            except JsonError:  # it was changed since it was looked over
+                content = {}
         return Entry(content if isinstance(content, dict) else {}, "", Origin(self.file.name, self.line))
 
 
@@ -52,7 +54,7 @@ def read_export(files: Sequence[Path], mapping: ColumnMapping) -> Iterator[RawRo
     """The rows of every patient's documents, in the order in which the patients' first documents lie."""
     export = _Export()
     yield from export.look_over(files)
-    chosen = mapping.fhir.get("candidate")
+    chosen = mapping.part.fhir.candidate
     matched = not chosen
     whole = Origin(files[0].parent.name, 1)
     for patient, documents in export.patients():
@@ -89,10 +91,11 @@ class _Export:
                         yield RawRow(Origin(file.name, number), problem=problem)
 
     def _note(self, place: _Place, line: bytes) -> str:
-        parsed = parse_json(line.removeprefix(b"\xef\xbb\xbf"))
-        if isinstance(parsed, str):
-            return parsed
-        content = parsed.content if isinstance(parsed.content, dict) else {}
+        try:
+            content = parse_json(line.removeprefix(b"\xef\xbb\xbf"))
+        except JsonError as error:
+            return str(error)
+        content = content if isinstance(content, dict) else {}
         entry = Entry(content, "", Origin(place.file.name, place.line))
         subject = reference_in(content.get("subject"))
         patient = local_name(entry, subject) or name_in(subject)

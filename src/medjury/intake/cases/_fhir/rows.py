@@ -68,7 +68,7 @@ def rows_of_entries(
     documents = _told_once(read, mapping)
     remarks = Counter({IN_ERROR: sum(map(is_error, given)), TWICE: len(read) - len(documents)})
     measured = measured_in(entries, resources, remarks)
-    chosen = mapping.fhir.get("candidate")
+    chosen = mapping.part.fhir.candidate
     judged = [each for each in documents if chosen is None or chosen.casefold() in each.names]
     chosen_ids = set(map(id, judged))
     others = [each for each in documents if id(each) not in chosen_ids]
@@ -103,7 +103,8 @@ def goes_with(measured: Measured, document: Document) -> bool:
 def _told_once(documents: list[Document], mapping: ColumnMapping) -> list[Document]:
     """The documents without those that many systems write twice, as a document and as a report of the same text.
     The document stays, or the report where the mapping chooses it; one of them goes for one of the others."""
-    chosen = {mapping.fhir[name].casefold() for name in ("candidate", "reference") if name in mapping.fhir}
+    fhir = mapping.part.fhir
+    chosen = {name.casefold() for name in (fhir.candidate, fhir.reference) if name is not None}
     waiting: dict[tuple[str | None, str], list[Document]] = defaultdict(list)
     for each in documents:
         if not each.is_report and not each.problem:
@@ -120,7 +121,7 @@ def _told_once(documents: list[Document], mapping: ColumnMapping) -> list[Docume
 def _row(
     document: Document, others: list[Document], measured: list[Measured], mapping: ColumnMapping
 ) -> RawRow:
-    wanted = mapping.fhir.get("reference", "").casefold()
+    wanted = (mapping.part.fhir.reference or "").casefold()
     record = [each for each in others if each.patient == document.patient]
     references = [each for each in record if wanted and wanted in each.names]
     notes = [each for each in record if each not in references]

@@ -238,10 +238,8 @@ class SourcePart(FilePart):
         if self.dimension is None and self.columns is None and not self.json_cells:
             names += (self.dimensions or {}).values()
         columns = tuple(dict.fromkeys(name.strip() for name in names if name))
-        return Reading(
-            self.sheet, self.delimiter, self.encoding, self.header_rows, self.rows,
-            "".join(self.item_columns[:1]).strip(), columns, self.columns, skip_rows=self.skip_rows,
-        )  # fmt: skip
+        item = "".join(self.item_columns[:1]).strip()
+        return Reading(**self.form(), item=item, columns=columns, pattern=self.columns)
 
     def codes(self, dimension: str) -> Codes:
         labels = {**self.labels.get("", {}), **self.labels.get(dimension, {})}
