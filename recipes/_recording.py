@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 from tests.loopback import Call, LoopbackServer
 
-from medjury.models import RecordedAs, RecordedFailure, Reply, write_answers
+from medjury.models import RecordedAs, Reply, write_answers
 from medjury.models._answer_file import AnswerFile
 from medjury.studies import load_study, record_run, run_study
 
@@ -44,7 +44,7 @@ def write_recipe_files(made: Made, folder: Path) -> Path:
         work = Path(scratch)
         _write(made.files, work)
         models: dict[str, RecordedAs] = {}
-        recorded: dict[str, Reply | RecordedFailure] = {}
+        recorded: dict[str, Reply | str] = {}
         for study in made.studies:
             found = _recorded(work, study, made.files[study], server.url)
             models |= {each.title: each for each in found.models}
