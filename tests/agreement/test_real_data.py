@@ -19,7 +19,8 @@ def test_four_judges_per_attribute_and_level_come_from_one_command(
         [
             "agreement", str(real_ratings(tmp_path_factory)), "--reference", "human", "--compare",
             "claude,gemini,gpt-4o,o4-mini", "--scale", "1", "5", "--level", "both", "--jury", "mean",
-            "--resamples", "100", "--json",
+            "--resamples", "100", "--statistics", "rmse,icc_3_k_z,spearman,spearman_within_systems,"
+            "spearman_system_mean_baseline", "--json",
         ]
     )  # fmt: skip
     said = capsys.readouterr()

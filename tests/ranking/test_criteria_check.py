@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from medjury.analysis.ranking import check_criteria
+from medjury.analysis.ranking._criteria_check import _OMITS
 from medjury.cli import main
 from medjury.intake.cases import Case, Criterion, read_cases
 from medjury.tables import rating_table
@@ -117,6 +118,10 @@ def test_of_healthbench_no_sign_is_doubted_and_every_omission_that_is_turned_is_
     cases = list(read_cases(HEALTHBENCH))
     assert [row for row in check_criteria(cases).rows if row.check == "sign"] == []
     some = [case for case in cases if any(each.text.startswith("Fails to") for each in case.criteria)][:3]
+    some = [
+        replace(case, criteria=tuple(each for each in case.criteria if _OMITS.match(each.text)))
+        for case in some
+    ]
     turned = found = 0
     for case in cases:
         for at, each in enumerate(case.criteria):
