@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from medjury.analysis.agreement import reading
-from medjury.analysis.agreement._row import koo_li, landis_koch
+from medjury.analysis.agreement._row import koo_li, landis_koch, reading
 from medjury.statistics import Estimate, undefined
 
 

@@ -65,7 +65,7 @@ def test_the_jury_makes_the_ranks_of_the_labels_narrower() -> None:
     widths = []
     for labelled_alone in (False, True):
         total = 0
-        for seed in range(10):
+        for seed in range(4):
             frame = judged(seed, cases=400, labelled=40, liking=0.2)
             if labelled_alone:
                 frame = frame.filter(pl.col("item").str.slice(1).cast(pl.Int64) < 40)

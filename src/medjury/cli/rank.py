@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from medjury.analysis.ranking import rank, rank_pairs, read_costs, score_table
+    from medjury.analysis.ranking import rank, rank_pairs, score_table
 
     benchmarks = score_table(options.scores)
     table = table_from(options, name="scores") if benchmarks is None else None
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
         benchmarks if table is None else table,
         composites=options.composite,
         calibration=options.calibrate,
-        costs=None if options.cost is None else read_costs(options.cost),
+        costs=options.cost,
         scale=None if benchmarks is None else options.scale,
         **{name: getattr(options, name) for name in own},
         **shared(options),

@@ -36,6 +36,7 @@ from ._resample import sample as sample
 from ._result import PlotPart as PlotPart
 from ._result import Result as Result
 from ._result import Row as Row
+from ._result import Rows as Rows
 from ._result import ends as ends
 from ._result import flat as flat
 from ._result import new_figure as new_figure

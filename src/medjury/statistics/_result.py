@@ -110,6 +110,14 @@ class Result(Generic[RowType]):
         return said + html_table(self.shown_rows())
 
 
+@dataclass(frozen=True, slots=True)
+class Rows(Result[RowType]):
+    """A result that is its rows, and no more."""
+
+    rows: tuple[RowType, ...]
+    warnings: tuple[str, ...] = ()
+
+
 def html_table(rows: Sequence[Mapping[str, Printable]]) -> str:
     """Rows as a small HTML table for a notebook; everything is escaped."""
     names = list(rows[0]) if rows else []

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from medjury.analysis.agreement import RepeatedAgreement
-from medjury.statistics import Estimate, shown
+from medjury.statistics import Estimate, Rows, shown
 from medjury.tuning._gepa import Found
 from medjury.tuning._held_out import PLAIN, TUNED, CurvePoint, HeldOut, labels_until_better
 
@@ -25,7 +24,7 @@ class TuningResult:
     why: str = ""
     found: Found | None = None
     held_out: HeldOut | None = None
-    models: RepeatedAgreement | None = None
+    models: Rows[Any] | None = None
     curve: Sequence[CurvePoint] = ()
     calls: int = 0
     cost: float | None = None

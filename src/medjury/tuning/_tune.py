@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from medjury.analysis.agreement import RepeatedAgreement, agreement_by_repeat
+from medjury.analysis.agreement import agreement_by_repeat
 from medjury.foundation.files import private_folder
 from medjury.instruments import Instrument, Score, Unscored
 from medjury.judging import Rater, run_async
 from medjury.models import Gate, PriceList
+from medjury.statistics import Rows
 from medjury.store.ratings import Store, StoreDesk, open_store
 from medjury.store.runs import files
 from medjury.studies import Study, only_run
@@ -51,7 +52,7 @@ _SETTLED = "settled label"
 
 async def across_models(
     session: Session, raters: Sequence[Rater], instrument: Instrument, cases: Sequence[Labelled], runs: int
-) -> RepeatedAgreement:
+) -> Rows[Any]:
     """Mean and SD over runs of accuracy, macro F1, kappa and F1 of each class; each run is a draw of its own."""
     import polars as pl
 
@@ -215,7 +216,7 @@ async def _learning_curve(made: Preparation, gate: Gate, whole: Found, held_out:
     return points
 
 
-async def _across(made: Preparation, session: Session, found: Found) -> RepeatedAgreement | None:
+async def _across(made: Preparation, session: Session, found: Found) -> Rows[Any] | None:
     """The tuned prompt with each model, several runs each; the judge's own model where none is named."""
     if made.part.runs < 2:
         return None

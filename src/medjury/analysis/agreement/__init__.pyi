@@ -5,7 +5,6 @@ from ._all_at_once import two_raters as two_raters
 from ._alternative_annotator import alternative_annotator_test as alternative_annotator_test
 from ._among_humans import judge_as_rater as judge_as_rater
 from ._blinded_reread import plan_blinded_reread as plan_blinded_reread
-from ._by_repeat import RepeatedAgreement as RepeatedAgreement
 from ._by_repeat import agreement_by_repeat as agreement_by_repeat
 from ._chance_corrected import brennan_prediger as brennan_prediger
 from ._chance_corrected import conger_kappa as conger_kappa
@@ -28,7 +27,6 @@ from ._icc import intraclass_correlations as intraclass_correlations
 from ._icc_mixed import mixed_model_icc as mixed_model_icc
 from ._icc_standardised import icc_3_k_z as icc_3_k_z
 from ._icc_standardised import mean_icc_3_k_z as mean_icc_3_k_z
-from ._jury_worth import JuryWorth as JuryWorth
 from ._jury_worth import JuryWorthRow as JuryWorthRow
 from ._jury_worth import jury_worth as jury_worth
 from ._kappa import cohen_kappa as cohen_kappa
@@ -45,13 +43,11 @@ from ._pilot import expected_from as expected_from
 from ._rate_comparison import compare_paired_rates as compare_paired_rates
 from ._rate_comparison import compare_rates as compare_rates
 from ._rater_pairs import RaterPair as RaterPair
-from ._rater_pairs import RaterPairs as RaterPairs
 from ._rater_pairs import rater_pairs as rater_pairs
 from ._roc import area_under_curve as area_under_curve
 from ._roc import roc_curve as roc_curve
 from ._row import AgreementRow as AgreementRow
 from ._row import Counts as Counts
-from ._row import reading as reading
 from ._sample_size import plan_kappa as plan_kappa
 from ._sample_size import plan_study as plan_study
 from ._sample_size import simulate_kappa as simulate_kappa

@@ -11,7 +11,7 @@ import numpy as np
 
 from medjury.analysis.agreement._classification import classification_rates
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Floats, Result, flat
+from medjury.statistics import Floats, Rows, flat
 from medjury.tables import Names, rating_table
 
 STATISTICS = ("accuracy", "macro_f1", "cohen_kappa")
@@ -52,21 +52,13 @@ class RepeatsRow:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class RepeatedAgreement(Result[RepeatsRow]):
-    """Judges that were asked several times, each time against the reference's grade."""
-
-    rows: tuple[RepeatsRow, ...]
-    warnings: tuple[str, ...] = ()
-
-
 def agreement_by_repeat(
     table: object,
     *,
     raters: Names | None = None,
     reference: Names | None = None,
     dimensions: Names | None = None,
-) -> RepeatedAgreement:
+) -> Rows[RepeatsRow]:
     """Each repeat of each judge against the nearest grade of the reference's mean (half up), as if it were the only
     one, and where there are few grades F1 of each (`f1_class_2`) too. The jury is formed of merged repeats and is
     not among them."""
@@ -103,7 +95,7 @@ def agreement_by_repeat(
                 fewest[key] = min(fewest.get(key, len(both)), int(both.sum()))
                 for statistic, value in _rates(truth[both], said[both], each.grades.values).items():
                     found.setdefault((*key, statistic), {})[number] = value
-    return RepeatedAgreement(
+    return Rows(
         tuple(RepeatsRow(*key, values, fewest[key[0], key[1]]) for key, values in found.items()),
         table.warnings,
     )

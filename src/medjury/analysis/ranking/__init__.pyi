@@ -8,7 +8,6 @@ from ._rank_pairs import PairRanking as PairRanking
 from ._rank_pairs import PairStanding as PairStanding
 from ._rank_pairs import pairs_worth as pairs_worth
 from ._rank_pairs import rank_pairs as rank_pairs
-from ._rank_scores import read_costs as read_costs
 from ._ranking import Ranking as Ranking
 from ._ranking import Standing as Standing
 from ._scores import score_table as score_table

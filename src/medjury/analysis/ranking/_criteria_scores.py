@@ -40,6 +40,7 @@ from medjury.statistics import (
     Read,
     Result,
     Row,
+    Rows,
     bootstrap,
     counted,
     flat,
@@ -95,14 +96,6 @@ class CriteriaRow(Row):
 
 
 @dataclass(frozen=True, repr=False)
-class AnswerScores(Result[AnswerScore]):
-    """The scores of answers by criteria."""
-
-    rows: tuple[AnswerScore, ...]
-    warnings: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, repr=False)
 class CriteriaScores(Result[CriteriaRow]):
     """The scores of systems by criteria, and those of every answer behind them."""
 
@@ -111,9 +104,9 @@ class CriteriaScores(Result[CriteriaRow]):
     warnings: tuple[str, ...] = ()
     slopes: Mapping[str, float] = field(default_factory=dict)  # by rater: points per unit of log length
 
-    def of_answers(self) -> AnswerScores:
+    def of_answers(self) -> Rows[AnswerScore]:
         """The score of every answer behind these: a row for each answer, rater and tag."""
-        return AnswerScores(self.answers, self.warnings)
+        return Rows(self.answers, self.warnings)
 
     def over_all(self) -> CriteriaScores:
         """The rows over all criteria alone."""

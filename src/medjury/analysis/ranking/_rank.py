@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,7 +11,7 @@ import numpy as np
 
 from medjury.analysis.calibration import powered_means
 from medjury.analysis.ranking._measures import MACRO, SAME, Measure, Ties, win_shares
-from medjury.analysis.ranking._rank_scores import rank_scores
+from medjury.analysis.ranking._rank_scores import rank_scores, read_costs
 from medjury.analysis.ranking._ranked import Ranked, ranked_by
 from medjury.analysis.ranking._ranking import (
     Part,
@@ -146,7 +147,7 @@ def rank(
     composites: Sequence[Composite | str] = (),
     lower_is_better: Sequence[str] = (),
     calibration: Calibration | None = None,
-    costs: Mapping[str, float] | None = None,
+    costs: Mapping[str, float] | str | os.PathLike[str] | None = None,
     alpha: float = 0.05,
     power: float = 0.8,
     scale: Sequence[float] | None = None,
@@ -169,10 +170,13 @@ def rank(
     reference, each by a map that never saw its case.
 
     A jury's ranks are ranks as this jury sees them. Where the reference labelled at least five cases of every
-    system, `reference_ranks` estimates the reference's own ranking from these labels and the jury's scores;
-    by `labels_random` you assert that the labelled cases are a random draw.
+    system, `reference_ranks` estimates the reference's own ranking from these labels and the jury's scores; by
+    `labels_random` you assert that the labelled cases are a random draw. `costs` are by system, or a table with the
+    columns system and cost.
     """
     settings: dict[str, Any] = {"by": by, "ties": ties, "confidence": confidence}
+    if isinstance(costs, str | os.PathLike):
+        costs = read_costs(costs)
     others: dict[str, Any] = {"costs": costs, "alpha": alpha, "power": power}
     benchmarks = score_table(table)
     if benchmarks is not None:

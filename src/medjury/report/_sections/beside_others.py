@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from medjury.analysis.agreement import JuryWorth, JuryWorthRow, jury_worth
+from collections.abc import Sequence
+
+from medjury.analysis.agreement import JuryWorthRow, jury_worth
 from medjury.foundation.errors import MedjuryError
 from medjury.report._html import Cell, Html, bullets, element, paragraph
 from medjury.report._material import Material, Section
@@ -56,17 +58,21 @@ def best_judge(material: Material) -> Section | None:
     return Section(
         "jury-worth",
         _TITLE,
-        Html(paragraph(_lead(found)) + bullets(map(material.of_marks, _words(material, found))) + table),
+        Html(
+            paragraph(_lead(found.rows))
+            + bullets(map(material.of_marks, _words(material, found.rows)))
+            + table
+        ),
     )
 
 
-def _lead(found: JuryWorth) -> str:
+def _lead(rows: Sequence[JuryWorthRow]) -> str:
     text = (
         "Judges that make the same errors are one vote, however many they are. Effective votes are how many judges "
         "with unrelated errors would do as well as this jury. A judge's error is its score less the clinicians' "
         "mean. "
     )
-    if all(row.corrected for row in found.rows):
+    if all(row.corrected for row in rows):
         return text + "The clinicians' own noise, which is in every judge's error, is taken out."
     return text + (
         "Where one clinician rated, the clinician's own noise is in every judge's error and makes the judges look "
@@ -74,16 +80,16 @@ def _lead(found: JuryWorth) -> str:
     )
 
 
-def _words(material: Material, found: JuryWorth) -> list[str]:
+def _words(material: Material, rows: Sequence[JuryWorthRow]) -> list[str]:
     """What the table says, a sentence for each dimension; and who is a copy of whom."""
-    several = len({row.jury for row in found.rows}) > 1
+    several = len({row.jury for row in rows}) > 1
     lines = [
         f"{material.evidence.label(row.dimension)}{f' ({row.jury})' if several else ''}: {_sentence(row)}"
-        for row in found.rows[:12]
+        for row in rows[:12]
     ]
-    groups = dict.fromkeys(group for row in found.rows for group in row.copies)
+    groups = dict.fromkeys(group for row in rows for group in row.copies)
     for group in groups:
-        where = [material.evidence.label(row.dimension) for row in found.rows if group in row.copies]
+        where = [material.evidence.label(row.dimension) for row in rows if group in row.copies]
         lines.append(
             f"{' and '.join(group)} are in effect copies of one another on {', '.join(dict.fromkeys(where))}: they "
             "give the same score, or make the same errors, nearly always. Together they are one vote."

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from medjury.analysis.agreement import RaterPair, RaterPairs, cohen_kappa, rater_pairs, spearman
+from medjury.analysis.agreement import RaterPair, cohen_kappa, rater_pairs, spearman
 from medjury.report._axes import Axes
 from medjury.report._exhibits import BLUES, CLINICIAN_COLOUR, COLOURS, JURY_COLOUR
 from medjury.report._figure import heat
@@ -83,7 +82,7 @@ def who_agrees(material: Material) -> Section | None:
     )
     if len(found.raters) < 3:
         return only
-    found = _and_majority(material, found, scaled)
+    pairs, raters = _and_majority(material, found.rows, found.raters, scaled)
     rows: list[dict[str, Cell]] = [
         {
             "dimension": evidence.label(row.dimension),
@@ -94,7 +93,7 @@ def who_agrees(material: Material) -> Section | None:
             "weighted kappa": row.kappa_quadratic,
             "Spearman's rho": row.spearman,
         }
-        for row in found.rows
+        for row in pairs
     ]
     table = material.exhibits.table(
         "rater-kappas",
@@ -103,19 +102,19 @@ def who_agrees(material: Material) -> Section | None:
         shown=60,
         folded=True,
     )
-    shown = _order(material, found)
+    shown = _order(material, raters)
     chosen = scaled[:_DIMENSIONS]
     size = 1.6 + 0.34 * len(shown)
     picture = material.exhibits.panels(
         "rater-kappas",
         chosen,
-        lambda axes, each: _draw(axes, each, _matrix(found, each.name, shown), shown),
+        lambda axes, each: _draw(axes, each, _matrix(pairs, each.name, shown), shown),
         each=size,
         columns=2,
         wide=9.5,
         caption="Weighted kappa between every two raters, on the answers that both scored."
-        + _not_independent(material, found)
-        + _left_out(len(shown), len(found.raters))
+        + _not_independent(material, pairs)
+        + _left_out(len(shown), len(raters))
         + only_some(len(chosen), len(scaled), "tables/rater-kappas.csv"),
         alt="Heat maps of weighted kappa between raters; the table below has every number.",
     )
@@ -126,23 +125,25 @@ def who_agrees(material: Material) -> Section | None:
             people
             + paragraph("Judges and clinicians, two by two.")
             + picture
-            + _rho_kappa(material, found, chosen)
+            + _rho_kappa(material, pairs, chosen)
             + table
         ),
     )
 
 
-def _and_majority(material: Material, found: RaterPairs, dimensions: Sequence[Measured]) -> RaterPairs:
+def _and_majority(
+    material: Material, pairs: Sequence[RaterPair], raters: Sequence[str], dimensions: Sequence[Measured]
+) -> tuple[Sequence[RaterPair], Sequence[str]]:
     """The clinicians' majority as one more rater, where it is what raters are held against."""
     evidence = material.evidence
     if evidence.table.people.consensus != "majority" or len(evidence.clinicians) < 3:
-        return found
+        return pairs, raters
     rows = []
     for each in dimensions:
         grid, grades = evidence.grid(each.name), each.grades
         assert grades is not None
         settled = evidence.reference(grid)
-        for rater in found.raters:
+        for rater in raters:
             both = ~np.isnan(settled) & ~np.isnan(grid.scores[rater])
             sides = grid.scores[rater][both], settled[both]
             kappa = rho = None
@@ -151,11 +152,11 @@ def _and_majority(material: Material, found: RaterPairs, dimensions: Sequence[Me
                 kappa = cohen_kappa(*graded, scale=grades.values, weights="quadratic", interval="none").value
                 rho = spearman(*sides, interval="none").value
             rows.append(RaterPair(each.name, rater, _MAJORITY, _WITH_MAJORITY, int(both.sum()), kappa, rho))
-    return replace(found, rows=(*found.rows, *rows), raters=(*found.raters, _MAJORITY))
+    return [*pairs, *rows], [*raters, _MAJORITY]
 
 
-def _not_independent(material: Material, found: RaterPairs) -> str:
-    groups = {row.group for row in found.rows}
+def _not_independent(material: Material, pairs: Sequence[RaterPair]) -> str:
+    groups = {row.group for row in pairs}
     text = ""
     if "with the jury" in groups:
         text = " The jury contains its judges, which raises its agreement with them."
@@ -166,13 +167,13 @@ def _not_independent(material: Material, found: RaterPairs) -> str:
     return text
 
 
-def _order(material: Material, found: RaterPairs) -> list[str]:
+def _order(material: Material, raters: Sequence[str]) -> list[str]:
     """Clinicians first, then the rater on trial and the others. Where these are too many for a picture, clinicians
     are left out before judges, down to half of the picture."""
     evidence = material.evidence
-    judges = [name for name in found.raters if name in evidence.raters]
+    judges = [name for name in raters if name in evidence.raters]
     judges.sort(key=lambda name: name != evidence.rater)
-    people = [name for name in found.raters if name not in evidence.raters]
+    people = [name for name in raters if name not in evidence.raters]
     kept = people[: max(_RATERS - len(judges), _RATERS // 2)]
     return [*kept, *judges[: _RATERS - len(kept)]]
 
@@ -185,10 +186,10 @@ def _left_out(drawn: int, raters: int) -> str:
     )
 
 
-def _matrix(found: RaterPairs, dimension: str, raters: list[str]) -> Table:
+def _matrix(pairs: Sequence[RaterPair], dimension: str, raters: list[str]) -> Table:
     place = {name: number for number, name in enumerate(raters)}
     kappas = np.full((len(raters), len(raters)), np.nan)
-    for row in found.rows:
+    for row in pairs:
         if (
             row.dimension == dimension
             and row.kappa_quadratic is not None
@@ -199,12 +200,12 @@ def _matrix(found: RaterPairs, dimension: str, raters: list[str]) -> Table:
     return kappas
 
 
-def _rho_kappa(material: Material, found: RaterPairs, dimensions: list[Measured]) -> Html:
+def _rho_kappa(material: Material, found: Sequence[RaterPair], dimensions: list[Measured]) -> Html:
     """Order against absolute agreement, pair by pair."""
     pairs = {
         each.name: [
             row
-            for row in found.rows
+            for row in found
             if row.dimension == each.name
             and row.group in _GROUPS
             and row.kappa_quadratic is not None
