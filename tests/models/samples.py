@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from tests.loopback import LoopbackServer
@@ -32,6 +34,19 @@ def model_at(kind: str, url: str, **options: Any) -> ChatModel:
     if kind == "azure":
         options |= {"azure_api_version": "2024-10-21"}
     return make_model(kind, name="juror", url=url, model="m", api_key_env=VARIABLE, **options)
+
+
+@asynccontextmanager
+async def served(
+    server: LoopbackServer | None = None, **options: Any
+) -> AsyncIterator[tuple[LoopbackServer, ChatModel]]:
+    """An endpoint, plain unless one is given, and a model of kind `openai` behind it."""
+    with server or LoopbackServer() as started:
+        model = model_at("openai", started.base_url, **options)
+        try:
+            yield started, model
+        finally:
+            await model.close()
 
 
 async def ask_once(kind: str, behaviour: str, asked: Request | None = None, **options: Any) -> Any:

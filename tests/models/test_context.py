@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.loopback import LoopbackServer
-from tests.models.samples import model_at, request
+from tests.models.samples import model_at, request, served
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
@@ -50,8 +50,7 @@ def test_a_window_is_what_the_user_says_else_what_is_published_else_unknown() ->
 
 async def test_a_prompt_too_long_is_refused_with_the_numbers_and_nothing_is_sent(tmp_path: Path) -> None:
     log = tmp_path / "audit.jsonl"
-    with LoopbackServer() as server:
-        model = model_at("openai", server.base_url, context_window=2000)
+    async with served(context_window=2000) as (server, model):
         the_gate = gate(audit=AuditLog(log))
         with pytest.raises(
             ContextError, match=r"about [\d,]+ tokens.*500 are kept.*takes 2,000 in all"
@@ -63,18 +62,15 @@ async def test_a_prompt_too_long_is_refused_with_the_numbers_and_nothing_is_sent
         assert not server.calls and the_gate.calls == 0 and not log.exists()
         await the_gate.ask(model, request("short", max_tokens=500))
         assert len(server.calls) == 1
-        await model.close()
 
 
 async def test_without_a_known_window_nothing_is_refused_by_us() -> None:
-    with LoopbackServer(["ok", "context"]) as server:
-        model = model_at("openai", server.base_url)
+    async with served(LoopbackServer(["ok", "context"])) as (server, model):
         assert excess_tokens(model, request(LONG)) is None
         await gate().ask(model, request(LONG))
         with pytest.raises(ModelError) as told:
             await gate().ask(model, request(LONG))
         assert told.value.reason is Reason.CONTEXT and len(server.calls) == 2, "the endpoint said so itself"
-        await model.close()
 
 
 @pytest.mark.parametrize(
@@ -88,12 +84,10 @@ async def test_without_a_known_window_nothing_is_refused_by_us() -> None:
     ],
 )
 async def test_an_endpoint_that_refuses_a_long_prompt_is_understood(words: str) -> None:
-    with LoopbackServer(f"context:{words}") as server:
-        model = model_at("openai", server.base_url)
+    async with served(LoopbackServer(f"context:{words}")) as (_server, model):
         with pytest.raises(ModelError) as told:
             await gate().ask(model, request(LONG))
         assert told.value.reason is Reason.CONTEXT and not told.value.retry
-        await model.close()
 
 
 @pytest.mark.parametrize(("server_kind", "calls"), [("vllm", 1), ("llama.cpp", 2)])
@@ -122,14 +116,15 @@ async def test_a_server_that_counts_is_asked_only_where_the_estimate_leaves_a_do
 
 async def test_a_server_that_cannot_count_ends_the_run_with_advice(tmp_path: Path) -> None:
     log = tmp_path / "audit.jsonl"
-    with LoopbackServer(rejects=["tokenize"]) as server:
-        model = model_at("openai", server.base_url, context_window=2000, tokenize="vllm")
+    async with served(LoopbackServer(rejects=["tokenize"]), context_window=2000, tokenize="vllm") as (
+        _server,
+        model,
+    ):
         with pytest.raises(ModelError, match="take `tokenize` out") as told:
             await gate(audit=AuditLog(log)).ask(model, request(LONG))
         assert told.value.fatal
         events = [json.loads(line)["event"] for line in log.read_text().splitlines()]
         assert events == ["sent", "count"], "the text has left, and the log says so"
-        await model.close()
     with pytest.raises(MedjuryError, match=r"vllm"):
         make_model("openai", url="http://127.0.0.1:1", model="m", tokenize="vlm")
 
@@ -179,17 +174,17 @@ async def test_an_endpoint_that_cuts_a_prompt_in_silence_is_caught(read: int, tm
 
 
 async def test_a_prompt_in_doubt_that_the_endpoint_refuses_says_by_how_much_it_may_be_too_long() -> None:
-    with LoopbackServer("context") as server:
-        model = model_at("openai", server.base_url, context_window=3600)
+    async with served(LoopbackServer("context"), context_window=3600) as (server, model):
         with pytest.raises(ContextError, match="its endpoint refused about") as told:
             await gate().ask(model, request(LONG, max_tokens=100))
         assert told.value.sent and told.value.excess > 0 and len(server.calls) == 1
-        await model.close()
 
 
 async def test_a_prompt_is_counted_once_however_often_it_is_sent() -> None:
-    with LoopbackServer(["500", "500", "ok"]) as server:
-        model = model_at("openai", server.base_url, context_window=4000, tokenize="vllm")
+    async with served(LoopbackServer(["500", "500", "ok"]), context_window=4000, tokenize="vllm") as (
+        server,
+        model,
+    ):
 
         async def at_once(seconds: float) -> None:
             pass
@@ -197,7 +192,6 @@ async def test_a_prompt_is_counted_once_however_often_it_is_sent() -> None:
         await gate(sleep=at_once).ask(model, request(LONG, max_tokens=100))
         paths = [call.path for call in server.calls]
         assert paths == ["/tokenize", *["/v1/chat/completions"] * 3]
-        await model.close()
 
 
 class _WontCount(Scripted):

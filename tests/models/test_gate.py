@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from tests.loopback import LoopbackServer
-from tests.models.samples import HandClock, model_at, request
+from tests.models.samples import HandClock, model_at, request, served
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
@@ -56,11 +56,9 @@ async def test_the_same_question_is_asked_once() -> None:
 
 
 async def test_the_same_question_asked_at_the_same_time_is_one_call() -> None:
-    with LoopbackServer(latency=0.05) as server:
-        model = model_at("openai", server.base_url)
+    async with served(LoopbackServer(latency=0.05)) as (server, model):
         the_gate = gate()
         await asyncio.gather(*(the_gate.ask(model, request()) for _ in range(20)))
-        await model.close()
         assert len(server.calls) == the_gate.calls == 1
 
 
@@ -174,21 +172,20 @@ async def test_nothing_that_was_never_sent_is_counted(
 
 
 async def test_concurrency_never_exceeds_what_was_stated() -> None:
-    with LoopbackServer(together=5) as server:
-        model = model_at("openai", server.base_url)
+    async with served(LoopbackServer(together=5)) as (server, model):
         the_gate = gate(limits={"juror": Limits(concurrency=5)})
         await asyncio.gather(*(the_gate.ask(model, request(f"{n}")) for n in range(60)))
-        await model.close()
         assert server.endpoint.peak_in_flight == 5
 
 
 async def test_concurrency_finds_what_the_endpoint_bears() -> None:
     the_gate = gate(limits={"juror": Limits(concurrency=64)})
     # It refuses while more than six are on their way, however quickly or slowly they come to it.
-    with LoopbackServer(lambda _: "429" if the_gate.concurrency(model)[0] > 6 else None) as server:
-        model = model_at("openai", server.base_url)
+    async with served(LoopbackServer(lambda _: "429" if the_gate.concurrency(model)[0] > 6 else None)) as (
+        server,
+        model,
+    ):
         answers = await asyncio.gather(*(the_gate.ask(model, request(f"{n}")) for n in range(150)))
-        await model.close()
         assert len(answers) == 150
         assert the_gate.concurrency(model)[1] <= 12
         assert server.endpoint.answered < 400, "refusals stay few"
@@ -200,10 +197,8 @@ async def test_without_a_stated_limit_it_starts_slowly_and_grows() -> None:
     def count(_: object) -> None:
         on_their_way.append(the_gate.concurrency(model)[0])
 
-    with LoopbackServer(count) as server:
-        model = model_at("openai", server.base_url)
+    async with served(LoopbackServer(count)) as (_server, model):
         await asyncio.gather(*(the_gate.ask(model, request(f"{n}")) for n in range(120)))
-        await model.close()
     assert on_their_way[0] <= FIRST_CONCURRENCY < 16 < max(on_their_way)
     assert the_gate.concurrency(model)[1] > 16
 
@@ -220,11 +215,9 @@ async def test_a_place_is_kept_until_the_reply_is_stored() -> None:
             storing -= 1
             await super().put(key, reply, cost, survives)
 
-    with LoopbackServer() as server:
-        model = model_at("openai", server.base_url)
+    async with served() as (server, model):
         the_gate = gate(cache=SlowStore(), limits={"juror": Limits(concurrency=3)})
         await asyncio.gather(*(the_gate.ask(model, request(f"{n}")) for n in range(12)))
-        await model.close()
     assert peak <= 3
 
 
@@ -237,8 +230,7 @@ async def test_a_reply_that_is_written_down_leaves_its_place_and_counts_once() -
             await stored.wait()
             await super().put(key, reply, cost)
 
-    with LoopbackServer() as server:
-        model = model_at("openai", server.base_url)
+    async with served() as (server, model):
         the_gate = gate(cache=WritesDown(), limits={"juror": Limits(concurrency=2)})
         asked = [asyncio.create_task(the_gate.ask(model, request(f"{n}"))) for n in range(8)]
         async with asyncio.timeout(60):
@@ -248,7 +240,6 @@ async def test_a_reply_that_is_written_down_leaves_its_place_and_counts_once() -
         stored.set()
         await asyncio.gather(*asked)
         assert the_gate.concurrency(model) == (0, 2)
-        await model.close()
 
 
 async def test_where_the_log_fails_no_other_call_has_the_place(
@@ -265,8 +256,7 @@ async def test_where_the_log_fails_no_other_call_has_the_place(
         raise AuditError("the log cannot be written")
 
     monkeypatch.setattr(Sending, "finish", fail)
-    with LoopbackServer() as server:
-        model = model_at("openai", server.base_url)
+    async with served() as (server, model):
         the_gate = gate(
             cache=WritesDown(),
             audit=AuditLog(tmp_path / "audit.jsonl"),
@@ -274,7 +264,6 @@ async def test_where_the_log_fails_no_other_call_has_the_place(
         )
         asked = (the_gate.ask(model, request(f"{n}")) for n in range(6))
         found = await asyncio.gather(*asked, return_exceptions=True)
-        await model.close()
     assert all(isinstance(each, AuditError) for each in found)
     assert len(server.calls) == 1
 
@@ -285,12 +274,10 @@ async def test_the_place_of_a_reply_that_cannot_be_stored_is_given_to_no_other_c
         async def put(self, key: str, reply: Reply, cost: float | None, survives: Any = None) -> None:
             raise MedjuryError("the store is full")
 
-    with LoopbackServer() as server:
-        model = model_at("openai", server.base_url)
+    async with served() as (server, model):
         the_gate = gate(cache=FullStore(), limits={"juror": Limits(concurrency=places)})
         asked = (the_gate.ask(model, request(f"{n}")) for n in range(12))
         found = await asyncio.gather(*asked, return_exceptions=True)
-        await model.close()
     assert [str(each) for each in found] == ["the store is full"] * 12
     assert 1 <= len(server.calls) <= places, "paid for, and lost"
 
@@ -321,22 +308,18 @@ async def test_an_answer_costs_what_the_price_list_says() -> None:
 
 
 async def test_a_cost_that_is_not_known_is_not_zero() -> None:
-    with LoopbackServer() as server:
-        model = model_at("openai", server.base_url)
+    async with served() as (_server, model):
         the_gate = gate(prices=PriceList.shipped())
         answer = await the_gate.ask(model, request())
-        await model.close()
     assert answer.cost is None and the_gate.money is None
 
 
 async def test_the_budget_in_calls_is_never_exceeded_whatever_runs_at_once() -> None:
-    with LoopbackServer(latency=0.01) as server:
-        model = model_at("openai", server.base_url)
+    async with served(LoopbackServer(latency=0.01)) as (server, model):
         the_gate = gate(budget=Budget(calls=10, spent_calls=3))
         results = await asyncio.gather(
             *(the_gate.ask(model, request(f"{n}")) for n in range(40)), return_exceptions=True
         )
-        await model.close()
         assert len(server.calls) == 7
     refused = [each for each in results if isinstance(each, ModelError)]
     assert len(refused) == 33 and {each.reason for each in refused} == {Reason.OVER_BUDGET}
@@ -344,14 +327,12 @@ async def test_the_budget_in_calls_is_never_exceeded_whatever_runs_at_once() -> 
 
 
 async def test_the_budget_in_money_is_never_exceeded_whatever_runs_at_once() -> None:
-    with LoopbackServer(latency=0.01) as server:
-        model = model_at("openai", server.base_url)
+    async with served(LoopbackServer(latency=0.01)) as (_server, model):
         prices = PriceList.shipped().with_price(model, input=1000.0, output=2000.0)
         the_gate = gate(prices=prices, budget=Budget(money=5.0, spent_money=1.0))
         results = await asyncio.gather(
             *(the_gate.ask(model, request(f"{n}", max_tokens=50)) for n in range(80)), return_exceptions=True
         )
-        await model.close()
     answered = [each for each in results if not isinstance(each, BaseException)]
     spent = sum(each.cost or 0 for each in answered)
     assert 0 < spent <= 4.0 and the_gate.money == pytest.approx(spent)
@@ -407,11 +388,9 @@ def test_a_budget_in_money_needs_prices_before_the_first_call() -> None:
 
 
 async def test_an_invalid_key_stops_at_once() -> None:
-    with LoopbackServer(api_key="right") as server:
-        model = model_at("openai", server.base_url)
+    async with served(LoopbackServer(api_key="right")) as (server, model):
         with pytest.raises(ModelError, match="Check the key") as caught:
             await gate().ask(model, request())
-        await model.close()
         assert caught.value.fatal and len(server.calls) == 1
 
 
@@ -464,8 +443,7 @@ async def test_a_reply_is_in_the_log_before_it_is_in_the_store(tmp_path: Path) -
 
 async def test_the_next_run_still_sets_aside_what_a_lost_answer_may_cost(tmp_path: Path) -> None:
     log = tmp_path / "audit.jsonl"
-    with LoopbackServer("slow:9") as server:
-        model = model_at("openai", server.base_url, timeout=1)
+    async with served(LoopbackServer("slow:9"), timeout=1) as (server, model):
         prices = PriceList.shipped().with_price(model, input=1000.0, output=2000.0)
         first = Budget(money=500.0)
         with pytest.raises(ModelError):
@@ -476,4 +454,3 @@ async def test_the_next_run_still_sets_aside_what_a_lost_answer_may_cost(tmp_pat
         with pytest.raises(ModelError, match="perhaps") as refused:
             await gate(prices=prices, budget=second, audit=AuditLog(log)).ask(model, request("another"))
         assert refused.value.reason is Reason.OVER_BUDGET and len(server.calls) == 1
-        await model.close()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from tests.loopback import LoopbackServer
-from tests.models.samples import KEY, SCHEMA, VARIABLE, model_at, request
+from tests.models.samples import KEY, SCHEMA, VARIABLE, model_at, request, served
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason
@@ -19,10 +19,8 @@ from medjury.models._openai.reply import read_reply
 
 
 async def test_a_schema_is_sent_natively_and_the_key_in_the_header() -> None:
-    with LoopbackServer() as server:
-        model = model_at("openai", server.base_url)
+    async with served() as (server, model):
         reply = await model.ask(request(seed=3, temperature=0.5))
-        await model.close()
         (call,) = server.calls
     assert call.path == "/v1/chat/completions"
     assert call.headers["Authorization"] == f"Bearer {KEY}"
@@ -48,12 +46,10 @@ async def test_azure_has_its_own_address_and_header() -> None:
     [((), "json_schema"), (("json_schema",), "json_object"), (("response_format",), "text")],
 )
 async def test_an_endpoint_without_schemas_is_asked_in_words(rejects: tuple[str, ...], form: str) -> None:
-    with LoopbackServer(rejects=rejects) as server:
-        model = model_at("openai", server.base_url)
+    async with served(LoopbackServer(rejects=rejects)) as (server, model):
         for text in ("one", "two"):
             reply = await model.ask(request(text))
             assert json.loads(reply.text).keys() == {"explanation", "score"}
-        await model.close()
         sent = [call.json.get("response_format", {}).get("type", "text") for call in server.calls]
     learning = ["json_schema", "json_object", "text"]
     assert sent == [*learning[: learning.index(form) + 1], form], "it is learnt once"
@@ -61,12 +57,10 @@ async def test_an_endpoint_without_schemas_is_asked_in_words(rejects: tuple[str,
 
 
 async def test_parameters_an_endpoint_does_not_know_are_dropped_and_remembered() -> None:
-    with LoopbackServer(rejects=("max_tokens", "temperature", "seed")) as server:
-        model = model_at("openai", server.base_url)
+    async with served(LoopbackServer(rejects=("max_tokens", "temperature", "seed"))) as (server, model):
         await model.ask(request(seed=1))
         learnt = len(server.calls)
         await model.ask(request("again", seed=1))
-        await model.close()
         assert len(server.calls) == learnt + 1
         last = server.calls[-1].json
     assert last["max_completion_tokens"] == 1024
@@ -125,10 +119,8 @@ def test_the_parameter_an_error_names_is_read() -> None:
 
 
 async def test_many_calls_that_learn_at_the_same_time_all_succeed() -> None:
-    with LoopbackServer(rejects=("response_format", "temperature")) as server:
-        model = model_at("openai", server.base_url)
+    async with served(LoopbackServer(rejects=("response_format", "temperature"))) as (_server, model):
         replies = await asyncio.gather(*(model.ask(request(f"{n}")) for n in range(30)))
-        await model.close()
     assert {reply.finish for reply in replies} == {"stop"}
 
 
@@ -144,10 +136,8 @@ async def test_many_calls_that_learn_at_the_same_time_all_succeed() -> None:
     ids=["signs", "surrogate", "right-to-left", "200,000 signs", "injection"],
 )
 async def test_any_text_arrives_as_it_is(text: str) -> None:
-    with LoopbackServer() as server:
-        model = model_at("openai", server.base_url)
+    async with served() as (server, model):
         await model.ask(request(text))
-        await model.close()
         (call,) = server.calls
     assert call.json["messages"][1]["content"] == text.replace("\ud83d", "\ufffd")
     assert [message["role"] for message in call.json["messages"]] == ["system", "user"]
@@ -234,19 +224,15 @@ async def test_a_gateways_own_headers_take_secrets_from_the_environment(
     with pytest.raises(MedjuryError, match="looks like a secret"):
         make_model("openai", url="http://127.0.0.1:1", model="m", headers={"X-Api-Key": "abc"})
     monkeypatch.setenv("GATEWAY_KEY", "abc")
-    with LoopbackServer() as server:
-        model = model_at("openai", server.base_url, headers={"X-Api-Key": "env:GATEWAY_KEY", "X-Ward": "7"})
+    async with served(headers={"X-Api-Key": "env:GATEWAY_KEY", "X-Ward": "7"}) as (server, model):
         await model.ask(request())
-        await model.close()
         (call,) = server.calls
     assert (call.headers["X-Api-Key"], call.headers["X-Ward"]) == ("abc", "7")
 
 
 async def test_extra_fields_are_sent_and_are_part_of_the_identity() -> None:
-    with LoopbackServer() as server:
-        model = model_at("openai", server.base_url, extra={"reasoning_effort": "low"})
+    async with served(extra={"reasoning_effort": "low"}) as (server, model):
         await model.ask(request())
-        await model.close()
         assert server.calls[0].json["reasoning_effort"] == "low"
     assert "reasoning_effort" in model.identity["extra"]
     with pytest.raises(MedjuryError, match="stream"):
