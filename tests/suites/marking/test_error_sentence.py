@@ -9,7 +9,7 @@ from tests.suites.marking.made_up import SHARED, benchmark
 
 from medjury.instruments import Reason
 from medjury.suites import Item
-from medjury.suites._marking._error_sentence import Finding, read_finding
+from medjury.suites._marking._error_sentence import read_finding
 from medjury.suites._marking._metrics import mark
 
 SENTENCES = {
@@ -18,7 +18,7 @@ SENTENCES = {
     2: "Rest.",
 }
 ITEM = Item("1", {}, ("1 So.",), facts={"error": True, "error_sentence": 1, "sentences": SENTENCES})
-NONE, SOME = Finding(False), Finding(True)
+NONE, SOME = "CORRECT", "error"
 
 
 @pytest.mark.parametrize(
@@ -27,17 +27,17 @@ NONE, SOME = Finding(False), Finding(True)
         *((f'{{"{name}": {flag}}}', SOME) for name in ("error_flag", "error", "Has Error", "flag")
           for flag in ('1', 'true', '"YES"', '"Incorrect "')),
         *((f'{{"{name}": {flag}}}', NONE) for name in ("error_flag", "flag") for flag in ("0", "false", '"no"')),
-        *((f'{{"{name}": 2}}', Finding(True, 2))
+        *((f'{{"{name}": 2}}', "sentence 2")
           for name in ("error_sentence_id", "sentence id", "errorSentence", "sentence")),
-        ('{"sentence": 0}', Finding(True, 0)),
+        ('{"sentence": 0}', "sentence 0"),
         ('{"sentence": -1}', NONE),
-        ('{"error": 1, "sentence": 0}', Finding(True, 0)),
+        ('{"error": 1, "sentence": 0}', "sentence 0"),
         ('{"error": 1, "sentence": -1}', SOME),
         ('{"error": 1, "sentence": "two"}', SOME),
         ('{"error": 0, "sentence": 2}', NONE),
-        ('So: {"error": 1, "sentence": "2"} as it is', Finding(True, 2)),
-        ("id-1 1 2 Rest.", Finding(True, 2)),
-        ("id-1 1 0 A man.", Finding(True, 0)),
+        ('So: {"error": 1, "sentence": "2"} as it is', "sentence 2"),
+        ("id-1 1 2 Rest.", "sentence 2"),
+        ("id-1 1 0 A man.", "sentence 0"),
         ("id-1 1 -1", SOME),
         ("id-1 0 2 NA", NONE),
         ("CORRECT", NONE),
@@ -47,20 +47,20 @@ NONE, SOME = Finding(False), Finding(True)
         ("It does not contain any errors.", NONE),
         ("Nothing is wrong here.", NONE),
         ("-1", NONE),
-        ("2 Rest is right.", Finding(True, 2)),
-        ("(2)", Finding(True, 2)),
-        ("Sentence number 2: Rest.", Finding(True, 2)),
-        ("The error is in sentence 2.", Finding(True, 2)),
-        ("He has sentence 2 wrong, sentence 2.", Finding(True, 2)),
-        ("50 mg is too much in sentence 1.", Finding(True, 1)),
-        ("This is wrong: he takes ASPIRIN every day  for his heart. Not so.", Finding(True, 1)),
+        ("2 Rest is right.", "sentence 2"),
+        ("(2)", "sentence 2"),
+        ("Sentence number 2: Rest.", "sentence 2"),
+        ("The error is in sentence 2.", "sentence 2"),
+        ("He has sentence 2 wrong, sentence 2.", "sentence 2"),
+        ("50 mg is too much in sentence 1.", "sentence 1"),
+        ("This is wrong: he takes ASPIRIN every day  for his heart. Not so.", "sentence 1"),
         ("The text is not correct.", SOME),
         ("It is erroneous.", SOME),
         ("There is an error.", SOME),
     ],
 )  # fmt: skip
-def test_a_finding_is_read_from_objects_lines_and_words(answer: str, found: Finding) -> None:
-    assert read_finding(answer, ITEM) == found
+def test_a_finding_is_read_from_objects_lines_and_words(answer: str, found: str) -> None:
+    assert read_finding(answer, ITEM).value == found
 
 
 @pytest.mark.parametrize(
@@ -73,13 +73,14 @@ def test_a_finding_is_read_from_objects_lines_and_words(answer: str, found: Find
         ("The text is correct, but see the Error in sentence 1", Reason.PARSE),
         ("The text is correct, sentence 1 is wrong", Reason.PARSE),
         ("Sentence 3 is wrong", Reason.OUT_OF_RANGE),
+        ("-5 Rest.", Reason.OUT_OF_RANGE),
         ('{"error": 1, "sentence": 7}', Reason.OUT_OF_RANGE),
         ("I'm sorry, I cannot help.", Reason.REFUSAL),
     ],
 )
 def test_what_finds_nothing_or_several_is_not_guessed(answer: str, reason: Reason) -> None:
     found = read_finding(answer, ITEM)
-    assert not isinstance(found, Finding) and found.reason is reason
+    assert found.value is None and found.reason is reason
 
 
 def test_a_finding_is_marked_by_its_flag_and_by_its_sentence() -> None:

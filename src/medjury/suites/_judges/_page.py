@@ -344,16 +344,15 @@ def alone_lines(each: SourceResult) -> list[str]:
     """What the clinicians of a source without a judge show of each other."""
     lines = []
     for one in each.alone:
-        rule = one.agreement
-        alike = "not known" if rule.value is None else shown(rule.value, 2)
-        worst = "" if rule.low is None else f" (at worst {shown(rule.low, 2)})"
+        alike = "not known" if one["value"] is None else shown(one["value"], 2)
+        worst = "" if one["low"] is None else f" (at worst {shown(one['low'], 2)})"
         text = (
-            f"{one.dimension}: clinicians agree {alike}{worst} with one another, "
-            f"{counted(one.answers, 'answer')}, {counted(one.cases, 'case')}"
+            f"{one['dimension']}: clinicians agree {alike}{worst} with one another, "
+            f"{counted(one['answers'], 'answer')}, {counted(one['cases'], 'case')}"
         )
-        if one.missed is not None:
-            share = percent(one.missed, 1)
-            text += f"; a colleague misses {share} of what a clinician calls dangerous ({one.danger})"
+        if (missed := one["missed_by_a_colleague"]) is not None:
+            share = percent(missed, 1)
+            text += f"; a colleague misses {share} of what a clinician calls dangerous ({one['danger']})"
         lines.append(f"{text}.")
     return lines
 

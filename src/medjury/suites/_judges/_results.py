@@ -102,21 +102,10 @@ class JudgeRow:
         return {**found, "calibration_helps": self.helps}
 
 
-@dataclass(frozen=True, slots=True)
-class Alone:
-    """Clinicians beside each other on one dimension, where there is no judge."""
-
-    dimension: str
-    answers: int
-    cases: int
-    agreement: Rule
-    danger: str
-    missed: float | None  # what a colleague misses of what a clinician calls dangerous
-
-
 @dataclass(frozen=True)
 class SourceResult:
-    """All that one source shows. `why_not` says why it was not read, `lacking` what of it was not."""
+    """All that one source shows. `why_not` says why it was not read, `lacking` what of it was not; `alone` has by
+    dimension how clinicians agree with each other, where there is no judge."""
 
     entry: Entry
     files: tuple[FoundFile, ...] = ()
@@ -129,7 +118,7 @@ class SourceResult:
     rows: tuple[JudgeRow, ...] = ()
     validation: Validation | None = None
     juries: tuple[JuryWorthRow, ...] = ()
-    alone: tuple[Alone, ...] = ()
+    alone: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def one_human(self) -> bool:
@@ -377,17 +366,22 @@ def _juries(table: RatingTable, roles: Roles, how: Mapping[str, Any]) -> tuple[J
     return tuple(found)
 
 
-def _alone(table: RatingTable, how: Mapping[str, Any]) -> tuple[Alone, ...]:
-    """Clinicians beside each other: what a judge of these answers would have to reach."""
+def _alone(table: RatingTable, how: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """Clinicians beside each other: what a judge of these answers would have to reach, and what a colleague
+    misses of what a clinician calls dangerous."""
     evidence: Evidence = evidence_of(table, statistics=(AGREED,), **how)
     made = []
     for dimension in table.counted:
         tested = evidence.tested(dimension)
         missed = tested.values.get("missed_danger colleague")
         made.append(
-            Alone(
-                dimension.name, tested.doubly, tested.clusters, tested.line("colleagues"),
-                dimension.danger_words(table.rules), None if missed is None or missed != missed else missed,
-            )
-        )  # fmt: skip
+            {
+                "dimension": dimension.name,
+                "answers": tested.doubly,
+                "cases": tested.clusters,
+                **tested.line("colleagues").measured,
+                "danger": dimension.danger_words(table.rules),
+                "missed_by_a_colleague": None if missed is None or missed != missed else missed,
+            }
+        )
     return tuple(made)

@@ -129,15 +129,5 @@ def _source_content(each: SourceResult) -> dict[str, Any]:
         ],
         "verdicts": [] if each.validation is None else json.loads(each.validation.verdicts_json()),
         "juries": [{"members": list(row.jurors), **row.as_dict()} for row in each.juries],
-        "clinicians_alone": [
-            {
-                "dimension": one.dimension,
-                "answers": one.answers,
-                "cases": one.cases,
-                **one.agreement.measured,
-                "danger": one.danger,
-                "missed_by_a_colleague": one.missed,
-            }
-            for one in each.alone
-        ],
+        "clinicians_alone": list(each.alone),
     }

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 
 from medjury.instruments import Reason
 from medjury.suites._benchmark import Benchmark, Item, Mark
 from medjury.suites._marking._answer_text import refuses
+from medjury.suites._marking._exact_match import marked
 from medjury.suites._marking._reading import Reading, said
 
 _RIGHT = re.compile(
@@ -38,17 +38,13 @@ _NAMED = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+RIGHT, SOMEWHERE = "CORRECT", "error"
+_SENTENCE = "sentence "
+
+
+def _found(error: bool, sentence: int | None = None) -> Reading:
     """Whether the answer sees an error, and the number of its sentence where it names one."""
-
-    error: bool
-    sentence: int | None = None
-
-    def __str__(self) -> str:
-        return (
-            "CORRECT" if not self.error else "error" if self.sentence is None else f"sentence {self.sentence}"
-        )
+    return Reading(RIGHT if not error else SOMEWHERE if sentence is None else f"{_SENTENCE}{sentence}")
 
 
 def error_flag(benchmark: Benchmark, item: Item, answer: str) -> Mark:
@@ -65,34 +61,30 @@ def _mark(item: Item, answer: str, *, sentence: bool) -> Mark:
     if "error" not in item.facts:
         return Mark(None, Reason.INPUT, note="the item does not say whether its text holds an error")
     found = read_finding(answer, item)
-    if isinstance(found, Reading):
-        return Mark(None, found.reason, note=found.note)
-    right = found.error == bool(item.facts["error"])
-    if not sentence:
-        return Mark(float(right), read=str(found))
-    if not found.error:
-        return Mark(float(right), read=str(found))
-    if found.sentence is None:
+    right = (found.value != RIGHT) == bool(item.facts["error"])
+    if sentence and found.value == SOMEWHERE:
         return Mark(
-            None, Reason.MISSING, read=str(found), note="the answer does not say which sentence is wrong"
+            None, Reason.MISSING, read=SOMEWHERE, note="the answer does not say which sentence is wrong"
         )
-    return Mark(float(right and found.sentence == item.facts.get("error_sentence")), read=str(found))
+    if sentence and found.value != RIGHT:
+        right = right and found.value == f"{_SENTENCE}{item.facts.get('error_sentence')}"
+    return marked(found, right)
 
 
-def read_finding(answer: str, item: Item) -> Finding | Reading:
-    """What the answer finds, or why it cannot be told."""
+def read_finding(answer: str, item: Item) -> Reading:
+    """What the answer finds (`CORRECT`, `error`, or `sentence` and its number), or why it cannot be told."""
     text = said(answer, item.inputs.values())
     if isinstance(text, Reading):
         return text
     found = _from_object(text) or _from_official(text) or _from_words(text, item)
-    if isinstance(found, Finding) and found.sentence is not None:
-        known = item.facts.get("sentences")
-        if known is not None and found.sentence not in {int(each) for each in known}:
-            return Reading(None, Reason.OUT_OF_RANGE, f"the text has no sentence {found.sentence}")
+    named, known = found.value or "", item.facts.get("sentences")
+    numbered = known is not None and named.startswith(_SENTENCE)
+    if numbered and named not in {f"{_SENTENCE}{int(each)}" for each in known}:
+        return Reading(None, Reason.OUT_OF_RANGE, f"the text has no {named}")
     return found
 
 
-def _from_object(text: str) -> Finding | None:
+def _from_object(text: str) -> Reading | None:
     found = re.search(r"\{.*\}", text, re.DOTALL)
     try:
         value = json.loads(found.group()) if found else None
@@ -121,21 +113,21 @@ def _from_object(text: str) -> Finding | None:
         if flag is None
         else str(flag).strip().lower() in ("1", "true", "yes", "incorrect")
     )
-    return Finding(error, sentence if error and sentence is not None and sentence >= 0 else None)
+    return _found(error, sentence if error and sentence is not None and sentence >= 0 else None)
 
 
-def _from_official(text: str) -> Finding | None:
+def _from_official(text: str) -> Reading | None:
     """The line that the task's authors ask for: the text's id, the flag, the sentence or -1, the correction."""
     found = _OFFICIAL.match(text)
     if found is None:
         return None
     error, number = found.group("flag") == "1", int(found.group("number"))
-    return Finding(error, number if error and number >= 0 else None)
+    return _found(error, number if error and number >= 0 else None)
 
 
-def _from_words(text: str, item: Item) -> Finding | Reading:
+def _from_words(text: str, item: Item) -> Reading:
     if _ALONE.fullmatch(text):
-        return Finding(False)
+        return _found(False)
     head = _HEAD.match(text)
     numbers = {int(head.group("number"))} if head else set()
     if len(rewritten := _LINE.findall(text)) > 1:  # the whole text, numbered as it was given
@@ -148,18 +140,18 @@ def _from_words(text: str, item: Item) -> Finding | Reading:
         }
     numbers = numbers or _quoted_sentence(text, item)
     if numbers == {-1}:
-        return Finding(False)
+        return _found(False)
     right = _RIGHT.search(text.split("\n")[0]) is not None and not _WRONG.search(text)
     if right and (not numbers or head is None):
         if numbers and re.search(r"\berror|wrong|incorrect", _RIGHT.sub("", text), re.IGNORECASE):
             return Reading(None, Reason.PARSE, "the answer calls the text correct and a sentence wrong")
-        return Finding(False)
+        return _found(False)
     if len(numbers) > 1:
         return Reading(None, Reason.PARSE, "the answer names several sentences; one was asked for")
     if numbers:
-        return Finding(True, numbers.pop())
+        return _found(True, numbers.pop())
     if _WRONG.search(text):
-        return Finding(True)
+        return _found(True)
     if refuses(text):
         return Reading(None, Reason.REFUSAL, "the model declined to judge the text")
     return Reading(None, Reason.PARSE, "the answer neither says CORRECT nor names a sentence")
