@@ -184,17 +184,6 @@ def test_the_calibration_of_the_passport_is_applied(
     assert content["calibration"]["calibrations"]
 
 
-def test_another_rule_of_a_jury_is_named_by_the_jury_it_is_of(passport: Path) -> None:
-    was = read_passport(passport).jury
-    other = was.jury.model_copy(update={"rule": "minimum"})
-    assert [each.split(":")[0] for each in jury_changes(was, was.model_copy(update={"jury": other}))] == [
-        "jury"
-    ]
-    assert [
-        each.split(":")[0] for each in jury_changes(was, was.model_copy(update={"juries": (other,)}))
-    ] == ["juries"]
-
-
 def test_an_instrument_of_ones_own_comes_out_of_the_passport(passport: Path, tmp_path: Path) -> None:
     found = read_passport(passport)
     own = yaml.safe_dump({"extends": "note_quality", "name": "ours", "title": "Ours", "version": "7"})

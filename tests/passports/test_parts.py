@@ -120,7 +120,7 @@ def test_values_and_numbers_are_read_however_they_are_written() -> None:
         (case(3, specialty="surgery"), ["specialty 'surgery': none of the validated cases"]),
         (case(3, specialty=None), ["no specialty is stated: none of the validated cases"]),
         (case(3, age=40), []),
-        (case(3, age=59), []),
+        (case(3, age="59"), []),
         (case(3, age=39), ["age 39: the validated cases have 40 to 59"]),
         (case(3, age=60), ["age 60: the validated cases have 40 to 59"]),
         (case(3, age=None), ["no age is stated: none of the validated cases"]),
@@ -299,6 +299,8 @@ def test_every_difference_of_the_jury_is_told_with_both_values(passport: Path) -
     (changed,) = jury_changes(jury, jury.replaced(jury=jury.jury.replaced(quorum=2, members=("b", "a"))))
     assert changed.endswith(" of all judges, quorum more than half, repeats 1 was validated, not "
                             "jury: mean of b, a, quorum 2, repeats 1")  # fmt: skip
+    (changed,) = jury_changes(jury, jury.replaced(juries=(jury.jury.replaced(rule="minimum"),)))
+    assert changed.startswith("juries: none was validated, not jury: minimum of ")
     stated = jury.replaced(judges=(ManifestJudge(**judge.content(), wide=True),))
     assert jury_changes(jury, stated) == ("juror, wide: not stated was validated, not True",)
     (changed,) = jury_changes(jury, jury.replaced(judges=(judge.replaced(settings_hash="x"),)))
@@ -326,6 +328,7 @@ def told(judge: str, asked: str, answered: str) -> AnsweringModel:
             ["j: m does not say which model answered; m-1 was validated"],
         ),
         ([("j", "m", NOT_TOLD)], [("j", "m", "m")], []),
+        ([("j", "gpt-4o", NOT_TOLD)], [("j", "gpt-4o", "gpt-4o-2024-08-06")], []),
         ([("j", "m", NOT_TOLD)], [("j", "m", "other")], ["j: m is answered by other; nobody was validated"]),
         (
             [("j", "m", NOT_TOLD), ("j", "m", "m-1")],

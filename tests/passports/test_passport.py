@@ -20,9 +20,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports import _making, check_passport, make_passport, read_passport
 from medjury.in_use.passports._document import content_hash
 from medjury.in_use.passports._population import Placing, population_of
-from medjury.in_use.passports._rebuilding import answering_changes
 from medjury.intake.cases import Case
-from medjury.models import NOT_TOLD
 from medjury.store.runs import (
     AnsweringModel,
     Check,
@@ -119,29 +117,8 @@ def test_a_signature_holds_against_whoever_writes_the_hash_anew(
     assert main(["passport", "check", signed]) == 6, "the signature is looked at though nobody asked for it"
 
 
-def test_too_few_validated_patients_are_refused() -> None:
-    cases = [Case(id=str(number), candidate="Well.") for number in range(39)]
-    with pytest.raises(MedjuryError, match="39 validated patients are too few"):
-        population_of(cases)
-
-
 def grown_up(number: int, age: object) -> Case:
     return Case(id=str(number), candidate="Well. " * (5 + number % 7), metadata={"age": age})
-
-
-def test_the_youngest_and_the_oldest_validated_patient_lie_inside() -> None:
-    placing = Placing(population_of([grown_up(number, 20 + number) for number in range(60)]))
-    assert not [*placing._by_rule(grown_up(3, 20))] and not [*placing._by_rule(grown_up(3, "79"))]
-    for age, why in (
-        (19, "age 19: the validated cases have 20 to 79"),
-        (80, "age 80: the"),
-        (None, "no age is"),
-    ):
-        (reason,) = placing._by_rule(grown_up(3, age) if age else Case(id="x", candidate="Well."))
-        assert reason.startswith(why)
-    oldest = Placing(population_of([grown_up(number, 31 + number) for number in range(60)]))
-    assert not [*oldest._by_rule(grown_up(3, 104))], "of the oldest nobody's age is stated"
-    assert [*oldest._by_rule(grown_up(3, 30))] == ["age 30: the validated cases have 31 and above"]
 
 
 def test_a_case_exactly_at_the_level_lies_outside() -> None:
@@ -156,28 +133,6 @@ def test_a_case_exactly_at_the_level_lies_outside() -> None:
 
 def answering(answered: str) -> AnsweringModel:
     return AnsweringModel(judge="juror", asked="gpt-4o", answered=answered)
-
-
-def test_where_nobody_told_who_answered_only_the_model_asked_for_may_answer_now() -> None:
-    silent = [answering(NOT_TOLD)]
-    assert answering_changes(silent, [answering(NOT_TOLD), answering("gpt-4o-2024-08-06")]) == ()
-    (other,) = answering_changes(silent, [answering("llama-3")])
-    assert other == "juror: gpt-4o is answered by llama-3; nobody was validated"
-    known = [answering("gpt-4o-2024-08-06"), answering(NOT_TOLD)]
-    (later,) = answering_changes(known, [answering("gpt-4o-2024-11-20")])
-    assert later == "juror: gpt-4o is answered by gpt-4o-2024-11-20; gpt-4o-2024-08-06 was validated"
-    (quiet,) = answering_changes(known[:1], silent)
-    assert quiet == "juror: gpt-4o does not say which model answered; gpt-4o-2024-08-06 was validated"
-    (unknown,) = answering_changes([], [answering("gpt-4o")])
-    assert unknown.endswith("nobody was validated")
-
-
-def test_what_has_a_value_for_nearly_every_patient_is_no_group() -> None:
-    cases = [
-        Case(id=str(number), candidate="Well.", metadata={"group": f"MRN-{number}", "site": "north"})
-        for number in range(60)
-    ]
-    assert set(population_of(cases).groups) == {"system", "site"}
 
 
 def test_it_carries_the_line_of_the_registration_and_every_other_protocol(

@@ -163,6 +163,7 @@ def test_cases_are_counted_once_they_are_judged(state: State) -> None:
                 (2.0, True, 0.5, True, "t", "c", "s"), (2.0, False, 0.5, True, "t", "d", "s")]  # fmt: skip
         state.finish_batch(1, rows)
         state.label([(4.0, "a", "s"), (4.0, "b", "s")])
+        state.label([(5.0, "a", "s")])  # the first rating stays
     assert state.counts() == dict(zip(names, (4, 3, 2, 3, 1, 1, 1, 2), strict=True))
     case = state.cases(1)[0]
     assert case == WatchedCase(1, "a", "s", 3.0, True, 0.5, True, "t", 4.0, "patient p", 1)

@@ -30,7 +30,7 @@ from medjury.in_use.watching import watch
 from medjury.in_use.watching._confidence_sequence import ConfidenceSequence
 from medjury.in_use.watching._quantities import Quantity, WatchedScale
 from medjury.in_use.watching._settings import LimitsPart, SourcePart, WatchPart
-from medjury.in_use.watching._state import State, WatchedCase
+from medjury.in_use.watching._state import WatchedCase
 from medjury.in_use.watching._status import QuantityFound, Watched, Window
 from medjury.studies._study.rated import read_queue
 
@@ -334,18 +334,6 @@ def test_every_limit_has_its_part_of_alpha(study: Path) -> None:
     assert raised[0] < raised[1]
 
 
-def test_the_first_rating_of_a_case_stays(tmp_path: Path) -> None:
-    state = State(tmp_path)
-    with state.whole():
-        state.take_batch(1, [("i", "s", "case 1"), ("j", "s", "case 2")], [])
-        judged = [(3.0, True, 1.0, True, "2026-03-01T00:00:00+00:00", "i", "s")]
-        state.finish_batch(1, [*judged, (3.0, True, 0.1, False, "2026-03-01T00:00:00+00:00", "j", "s")])
-        state.label([(2.0, "i", "s"), (1.0, "j", "s")])
-        state.label([(5.0, "i", "s")])
-    assert [case.label for case in state.cases(1)] == [2.0, None], "and one that was not drawn has none"
-    state.close()
-
-
 def test_the_quality_of_a_case_is_the_clinicians_on_average_over_draws() -> None:
     scale = WatchedScale(1, 5, True, 0.2)
     for label in (1.0, 3.0, 5.0):
@@ -627,17 +615,6 @@ def test_what_is_watched_is_shown_in_its_unit_and_never_beyond_the_scale() -> No
     assert "at most 5 %, if patients (1,200 cases) and cases (2) are independent of one another" in told
     told = Watched("s", Path("w"), "complete", "", 0.05, dict.fromkeys(names, 0), (new,), ()).text()
     assert "at most 5 %, if cases are independent of one another)" in told
-
-
-def test_a_judged_case_is_remembered_as_it_was(tmp_path: Path) -> None:
-    state = State(tmp_path)
-    with state.whole():
-        state.take_batch(1, [("in", "a", "x"), ("out", "a", "y")], [])
-        judged = [(4.0, True, 0.2, False, "now", "in", "a"), (None, False, 1.0, True, "now", "out", "a")]
-        state.finish_batch(1, judged)
-    found = [(each.item, each.score, each.inside, each.drawn, each.probability) for each in state.cases(1)]
-    state.close()
-    assert found == [("in", 4.0, True, False, 0.2), ("out", None, False, True, 1.0)]
 
 
 def test_a_quantity_in_alarm_is_remembered_in_alarm() -> None:
