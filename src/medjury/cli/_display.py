@@ -132,8 +132,6 @@ def display(*, quiet: bool) -> Iterator[Display | None]:
     stream: TextIO = getattr(sys.stderr, "unfolded", sys.stderr)
     shown: Display = ProgressLine(stream)
     if _draws(stream):
-        from medjury.cli._display import LiveDisplay
-
         shown = LiveDisplay(stream)
     try:
         yield shown

@@ -32,16 +32,14 @@ class UnansweredError(MedjuryError):
     """A question that nobody has answered: it says all that there is to say."""
 
 
-def asker(
-    *, yes: bool, quiet: bool = False, unanswered: list[Doubt] | None = None
-) -> Callable[[Doubt], Answer | None]:
+def asker(*, yes: bool, quiet: bool, unanswered: list[Doubt]) -> Callable[[Doubt], Answer | None]:
     """Who answers: nobody is asked under `--yes`, and where standard input and output are no terminal (or must stay
     what a program can read) nobody can be: all that is open is gathered in `unanswered`."""
     if yes:
         return _suggested
     if is_terminal() and not quiet:
         return _asked
-    return _refused if unanswered is None else partial(_gathered, unanswered)
+    return partial(_gathered, unanswered)
 
 
 def _gathered(unanswered: list[Doubt], doubt: Doubt) -> Answer | None:

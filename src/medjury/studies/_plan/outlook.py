@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import fmean
 
 import numpy as np
@@ -60,7 +60,7 @@ def gate_outlook(
         settled = _settled(humans) if humans.summary.consensus == "adjudicated" else None
         by_dimension = _by_dimension(held_out, study, rules, settled, together_by)
         text = f"{_told(by_dimension)}{again}"
-        shares = [each.dangerous / each.cases for each in by_dimension if each.dangerous is not None]
+        shares = [danger / count for _, count, _, danger in by_dimension if danger is not None]
         # Clinicians may read some of the answers to a case: the plan is for as many as they did.
         systems = max(1, round(len({(each.item, each.system) for each in held_out}) / max(1, cases)))
         dangerous = 1 - (1 - min(shares)) ** (1 / systems) if shares else None
@@ -139,19 +139,9 @@ def _case(item: str, together: Together) -> str:
 Answer = tuple[str, str, str]  # dimension, item, system
 
 
-@dataclass(frozen=True, slots=True)
-class _Rated:
-    """What clinicians rated on one dimension: cases, those rated by two or more, and those with a dangerous answer
-    (None where severe errors are no matter of this dimension)."""
-
-    dimension: str
-    cases: int
-    twice: int
-    dangerous: int | None
-
-    def text(self) -> str:
-        text = f"{self.dimension} {counted(self.cases, 'case')}, {self.twice:,} by two clinicians or more"
-        return text if self.dangerous is None else f"{text}, {self.dangerous:,} dangerous"
+# What clinicians rated on one dimension: its name, cases, those rated by two or more, and those with a dangerous
+# answer (None where severe errors are no matter of this dimension).
+_Rated = tuple[str, int, int, int | None]
 
 
 def _settled(humans: Humans) -> dict[Answer, float]:
@@ -196,12 +186,16 @@ def _by_dimension(
                     {_case(item, together) for (item, _), word in words.items() if word <= limits[0]}
                 )
         twice = sum(len(raters) > 1 for raters in items.values())
-        found.append(_Rated(dimension.name, len(items), twice, dangerous))
+        found.append((dimension.name, len(items), twice, dangerous))
     return found
 
 
 def _told(rated: Sequence[_Rated]) -> str:
-    given = "; ".join(each.text() for each in rated)
+    given = "; ".join(
+        f"{name} {counted(cases, 'case')}, {twice:,} by two clinicians or more"
+        + ("" if dangerous is None else f", {dangerous:,} dangerous")
+        for name, cases, twice, dangerous in rated
+    )
     return f"Rated so far: {given or 'nothing'}. The plan takes the dimension with the fewest cases."
 
 

@@ -13,7 +13,6 @@ from pydantic import ValidationError
 from medjury.foundation.clock import utc_now
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import counted
-from medjury.store.ratings import is_empty_file, open_store
 from medjury.store.runs import (
     GateRules,
     Ledger,
@@ -29,7 +28,7 @@ from medjury.store.runs import (
 from medjury.studies._plan.clinicians import Humans
 from medjury.studies._plan.plan import RunPlan
 from medjury.studies._study.material import case_leaf, leaves_hash
-from medjury.studies._study.study import Study
+from medjury.studies._study.study import Study, stored_runs
 
 _Same = Callable[[str, Iterable[str]], bool]
 # What may differ while a protocol is still the same: when it was made, and what was known of its data then.
@@ -342,16 +341,12 @@ def _runs(study: Study, data_hash: str, answers: Collection[str]) -> Iterator[_J
 
 
 def _in_store(study: Study, same: _Same) -> Iterator[_Judged]:
-    place = study.store.removeprefix("sqlite:///")
-    if "://" not in place and (not Path(place).is_file() or is_empty_file(study.store)):
-        return
-    with open_store(study.store, create=False) as store:
-        for each in store.runs():
-            if same(each.manifest.get("data_hash", ""), each.manifest.get("answer_hashes", ())):
-                judged = sum(n for (_, kind, *_), n in store.counts(each.name).items() if kind == "judge")
-                if judged:
-                    seen = SeenRun(run=each.name, ratings=judged, since=each.created_at)
-                    yield seen, _read_manifest(each.manifest)
+    for store, each in stored_runs(study.store):
+        if same(each.manifest.get("data_hash", ""), each.manifest.get("answer_hashes", ())):
+            judged = sum(n for (_, kind, *_), n in store.counts(each.name).items() if kind == "judge")
+            if judged:
+                seen = SeenRun(run=each.name, ratings=judged, since=each.created_at)
+                yield seen, _read_manifest(each.manifest)
 
 
 def _read_manifest(content: Mapping[str, Any]) -> Manifest | None:

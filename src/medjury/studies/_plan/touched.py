@@ -17,10 +17,9 @@ from typing import Any
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.intake.cases import Case, RedactedCases, content_marks
-from medjury.store.ratings import is_empty_file, open_store
 from medjury.store.runs import TouchedBy, TuningManifest, files
 from medjury.studies._file.models import JudgePart, ModelPart
-from medjury.studies._study.study import Study
+from medjury.studies._study.study import Study, stored_runs
 
 _TRAINING, _DATA, _LESSONS = "training.json", "data.json", ("train.jsonl", "development.jsonl")
 
@@ -190,13 +189,7 @@ def _tuning_name(study: str, folder: str) -> str:
 
 
 def _in_store(address: str) -> Iterator[tuple[str, Iterable[str]]]:
-    place = address.removeprefix("sqlite:///")
-    if "://" not in place and (not Path(place).is_file() or is_empty_file(address)):
-        return  # not made yet, or about to be refused by the run itself
-    with open_store(address, create=False) as store:
-        for each in store.runs():
-            if marks := each.manifest.get("touched_marks"):
-                yield (
-                    _tuning_name(str(each.manifest.get("study", "")), str(each.manifest.get("folder", ""))),
-                    marks,
-                )
+    for _, each in stored_runs(address):
+        if marks := each.manifest.get("touched_marks"):
+            study, folder = (str(each.manifest.get(name, "")) for name in ("study", "folder"))
+            yield _tuning_name(study, folder), marks

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from medjury.instruments import Instrument
 from medjury.intake.cases import CaseSource, RedactedCases
 from medjury.judging import Bench, Jury, Rater
 from medjury.models import ChatModel, PriceList, make_model
-from medjury.store.ratings import KnownCases
+from medjury.store.ratings import KnownCases, Store, StoredRun, is_empty_file, open_store
 from medjury.store.runs import SCORES, Manifest, ManifestJudge, ManifestJury, RunFolder, files
 from medjury.studies._file.models import JudgePart, ModelPart
 from medjury.studies._file.study_file import JuryPart, StudyFile, overridden
@@ -324,6 +324,15 @@ def _own(instrument: Instrument, part: JudgePart, folder: Path) -> Instrument:
 
 def _judge_name(part: JudgePart) -> str:
     return part.name or str(part.options.get("model") or part.kind)
+
+
+def stored_runs(address: str) -> Iterator[tuple[Store, StoredRun]]:
+    """The runs in a store that is there: none where it has yet to be made, or is about to be refused by the run."""
+    place = address.removeprefix("sqlite:///")
+    if "://" not in place and (not Path(place).is_file() or is_empty_file(address)):
+        return
+    with open_store(address, create=False) as store:
+        yield from ((store, each) for each in store.runs())
 
 
 def store_address(store: str | None, folder: Path, output: Path) -> str:
