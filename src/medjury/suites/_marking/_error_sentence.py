@@ -78,8 +78,8 @@ def read_finding(answer: str, item: Item) -> Reading:
         return text
     found = _from_object(text) or _from_official(text) or _from_words(text, item)
     named, known = found.value or "", item.facts.get("sentences")
-    numbered = known is not None and named.startswith(_SENTENCE)
-    if numbered and named not in {f"{_SENTENCE}{int(each)}" for each in known}:
+    numbers = None if known is None else {f"{_SENTENCE}{int(each)}" for each in known}
+    if numbers is not None and named.startswith(_SENTENCE) and named not in numbers:
         return Reading(None, Reason.OUT_OF_RANGE, f"the text has no {named}")
     return found
 
