@@ -54,7 +54,7 @@ def test_every_count_of_the_report_is_the_length_of_its_list(run: EvidenceRun) -
     compared: dict[str, set[str]] = {}
     for table in run.tables():
         for number, row in enumerate(rows_of(run, table), start=1):
-            for behind in number_shown(run, run.state, table, number).lists:
+            for behind in number_shown(run, run.state, table, number)[1]:
                 if behind.counted_by and row[behind.counted_by]:
                     assert int(behind.flags.sum()) == int(row[behind.counted_by]), (
                         table,

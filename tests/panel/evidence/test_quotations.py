@@ -10,7 +10,6 @@ from tests.panel.evidence.planted_run import Reader, explained, plant_study, sma
 
 from medjury.panel._evidence import EvidenceRun
 from medjury.panel._evidence._quotations import Found, Quotable, Quotation, locate, pieces, quoted_in
-from medjury.panel._evidence._word_difference import word_difference
 
 TEXT = Quotable("n1", "Start  Amlodipine\n5 mg once daily; REVIEW in four weeks.")
 
@@ -72,19 +71,6 @@ def test_two_signs_for_one_thing_are_one() -> None:
     place = text.place("50 μg - the patient’s own")
     assert place is not None
     assert text.text[slice(*place)] == "50 µg – the patient's own"
-
-
-@given(st.text(max_size=80), st.text(max_size=80))
-def test_a_difference_keeps_both_texts_whole(left: str, right: str) -> None:
-    found = word_difference(left, right)
-    assert "".join(part.text for part in found.left) == left
-    assert "".join(part.text for part in found.right) == right
-
-
-def test_a_difference_marks_the_words_that_the_other_has_not() -> None:
-    found = word_difference("take 5 mg daily with food", "take 10 mg daily")
-    assert [part.text.strip() for part in found.left if not part.same] == ["5", "with food"]
-    assert [part.text.strip() for part in found.right if not part.same] == ["10"]
 
 
 def test_the_page_links_a_quotation_to_its_place_and_names_an_invented_one(tmp_path: Path) -> None:

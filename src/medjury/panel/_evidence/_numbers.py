@@ -30,15 +30,6 @@ class Behind:
     counted_by: str = ""
 
 
-@dataclass(frozen=True)
-class NumberShown:
-    table: str
-    row: int
-    cells: tuple[tuple[str, str], ...]
-    lists: tuple[Behind, ...]
-    note: str
-
-
 def rows_of(run: EvidenceRun, table: str) -> list[Row]:
     """The rows of one of the report's tables, as they were saved."""
     if table not in run.tables():
@@ -48,15 +39,13 @@ def rows_of(run: EvidenceRun, table: str) -> list[Row]:
         return list(csv.DictReader(file))
 
 
-def number_shown(run: EvidenceRun, state: State, table: str, row: int) -> NumberShown:
-    """One row and the answers behind it; rows are numbered from 1, as the table shows them."""
+def number_shown(run: EvidenceRun, state: State, table: str, row: int) -> tuple[Row, list[Behind]]:
+    """One row and the lists of answers behind it; rows are numbered from 1, as the table shows them."""
     rows = rows_of(run, table)
     if not 1 <= row <= len(rows):
         raise MedjuryError(f"{table} has {len(rows)} rows, and none of the number {row}")
     said = rows[row - 1]
-    lists = tuple(_LISTS.get(table, _in_scope)(state.snapshot, said))
-    note = "" if lists else "This row is about the run as a whole: every answer is behind it."
-    return NumberShown(table, row, tuple((name, value) for name, value in said.items() if value), lists, note)
+    return said, list(_LISTS.get(table, _in_scope)(state.snapshot, said))
 
 
 def _dimensions(snapshot: Snapshot, row: Row) -> list[Measured]:

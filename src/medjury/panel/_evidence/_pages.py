@@ -22,9 +22,9 @@ from medjury.panel._evidence._run import EvidenceRun, State
 from medjury.panel._evidence._steps import last_draft
 from medjury.panel._evidence._texts import from_address, in_address, shown_name
 from medjury.panel._evidence._votes import difference_of, votes_of
-from medjury.panel._evidence._word_difference import word_difference
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
+from medjury.panel._word_difference import word_difference
 from medjury.store.runs import files
 
 # Two answers side by side: of two systems to one case, or of one system in two runs.
@@ -52,17 +52,18 @@ def beside_run(run: EvidenceRun, state: State, place: int, other: EvidenceRun) -
 
 def _sides(heading: str, sides: list[tuple[State, int, str]]) -> dict[str, Any]:
     answers = [_answer(state, place) for state, place, _ in sides]
-    difference = None if None in answers else word_difference(answers[0] or "", answers[1] or "")
-    parts = ((), ()) if difference is None else (difference.left, difference.right)
+    known = None not in answers
+    parts = word_difference(answers[0] or "", answers[1] or "") if known else None
+    unmarked = [[(each, False)] if known and each else [] for each in answers]
     return {
         "heading": heading,
-        "too_long": difference is not None and difference.too_long,
-        "same": difference is not None and answers[0] == answers[1],
-        "marked": difference is not None,
+        "too_long": known and parts is None,
+        "same": known and answers[0] == answers[1],
+        "marked": known,
         "sides": [
             {
                 "title": title,
-                "parts": parts[number],
+                "parts": (parts or unmarked)[number],
                 "why": f"No text is shown: {state.texts.why_not or 'there is no answer'}.",
                 "view": {"votes": votes_of(state, place), "difference": difference_of(state, place)},
                 "dimensions": state.snapshot.dimensions,
@@ -73,8 +74,8 @@ def _sides(heading: str, sides: list[tuple[State, int, str]]) -> dict[str, Any]:
 
 
 def _answer(state: State, place: int) -> str | None:
-    titled, _ = texts_of(state, place, last_draft(state.records(place)))
-    return next((text.text for _, text in titled if text.name == "candidate"), None)
+    texts, _ = texts_of(state, place, last_draft(state.records(place)))
+    return next((each.text for each in texts if each.name == "candidate"), None)
 
 
 Runs = Callable[[], tuple[EvidenceRun, EvidenceRun | None]]
@@ -168,15 +169,15 @@ def evidence_routes(runs: Runs, guard: Any, base: str = "") -> APIRouter:
         run, _ = runs()
         state = run.state
         place = _place(state, item, system)
-        titled, located = located_quotations(state, place)
-        if not number.isdecimal() or len(number) > 6 or int(number) >= len(titled):
+        texts, located = located_quotations(state, place)
+        if not number.isdecimal() or len(number) > 6 or int(number) >= len(texts):
             raise HTTPException(404)
-        title, whole = titled[int(number)]
+        whole = texts[int(number)]
         found = [each for each in located if each.text == int(number)]
         pieces, begin, end = text_page(whole.text, found, _number(request.query_params.get("from", "0")))
         return show(
-            request, "text.html", state, run, title=title, name=state.name(place), address=state.address(place),
-            pieces=pieces, begin=begin, end=end, length=len(whole.text), earlier=max(0, begin - (end - begin)),
+            request, "text.html", state, run, title=whole.title, name=state.name(place),
+            address=state.address(place), pieces=pieces, begin=begin, end=end, length=len(whole.text), earlier=max(0, begin - (end - begin)),
         )  # fmt: skip
 
     @router.get(f"{base}/beside/{{item}}/{{system}}")
@@ -232,16 +233,18 @@ def evidence_routes(runs: Runs, guard: Any, base: str = "") -> APIRouter:
         state = run.state
         name = from_address(table)
         _rows(run, name)
-        found = number_shown(run, state, name, _number(row))
-        wanted = min(max(1, _number(request.query_params.get("list", "1"))), max(1, len(found.lists)))
+        said, behind = number_shown(run, state, name, _number(row))
+        wanted = min(max(1, _number(request.query_params.get("list", "1"))), max(1, len(behind)))
         values: dict[str, Any] = {
-            "number": found,
+            "name": name,
+            "row": row,
+            "cells": [(title, value) for title, value in said.items() if value],
             "up": f"{base}/numbers/{in_address(name)}",
             "chosen": wanted,
         }
-        values["lists"] = [{"title": each.title, "count": int(each.flags.sum())} for each in found.lists]
-        if found.lists:
-            places = found.lists[wanted - 1].flags.nonzero()[0]
+        values["lists"] = [{"title": each.title, "count": int(each.flags.sum())} for each in behind]
+        if behind:
+            places = behind[wanted - 1].flags.nonzero()[0]
             at = _number(request.query_params.get("page", "1"))
             values |= listed(state, places, Choice(), page=max(1, at))
             values |= {"earlier": f"?list={wanted}&page={at - 1}", "later": f"?list={wanted}&page={at + 1}"}

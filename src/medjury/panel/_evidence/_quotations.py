@@ -25,6 +25,7 @@ _EDGE = " \t\r\n\"'“”‘’«»….,;:"
 _MOST = 200  # quotations of one answer
 # Where several lie over one another, the first of these counts.
 _TONES = ("contradicted", "", "not-verified", "supported", "not-addressed")
+SIGNS = 60_000  # of one text that a page shows; the rest is on pages of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,16 @@ class Quotation:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A quotation with its place: the number of the text and the signs of it; or none."""
+    """A quotation with its place: the number of the text and the signs of it; or none. `where` names the text,
+    `link` leads there where that is not on the same page."""
 
     quotation: Quotation
     number: int
     text: int | None = None
     start: int = 0
     end: int = 0
+    where: str = ""
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,7 @@ class Quotable:
 
     name: str
     text: str = field(repr=False)
+    title: str = ""
 
     def place(self, words: str) -> tuple[int, int] | None:
         wanted = words.strip(_EDGE)
@@ -94,8 +99,9 @@ def quoted_in(explanation: str, by: str) -> list[Quotation]:
     return found
 
 
-def locate(quotations: Iterable[Quotation], texts: Sequence[Quotable]) -> list[Found]:
-    """Each quotation once for whoever gave it, with its first place: in the text that it names, else in any."""
+def locate(quotations: Iterable[Quotation], texts: Sequence[Quotable], address: str = "") -> list[Found]:
+    """Each quotation once for whoever gave it, with its first place: in the text that it names, else in any. The
+    pages of long texts are below `address`."""
     found: list[Found] = []
     known = {each.name: number for number, each in enumerate(texts)}
     for number, quotation in enumerate(list(dict.fromkeys(quotations))[:_MOST], start=1):
@@ -104,7 +110,9 @@ def locate(quotations: Iterable[Quotation], texts: Sequence[Quotable]) -> list[F
         for text in order:
             place = texts[text].place(quotation.words)
             if place is not None:
-                found.append(Found(quotation, number, text, *place))
+                beyond = f"{address}/text/{text}?from={max(0, place[0] - 500)}#q{number}"
+                link = beyond if place[0] >= SIGNS else ""
+                found.append(Found(quotation, number, text, *place, texts[text].title, link))
                 break
         else:
             found.append(Found(quotation, number))

@@ -17,7 +17,7 @@ from medjury.judging import (
 )
 from medjury.panel._evidence._quotations import Quotation
 from medjury.panel._evidence._votes import grade
-from medjury.panel._evidence._word_difference import Difference, word_difference
+from medjury.panel._word_difference import Parts, word_difference
 from medjury.store.runs import Body, Record, RecordedOutcome
 
 _ENDED = {
@@ -44,13 +44,13 @@ class ClaimShown:
 
 @dataclass(frozen=True)
 class TurnShown:
-    """Somebody's words and grades."""
+    """Somebody's words and grades; of a draft, its difference from the one before."""
 
     who: str
     words: str
     grades: str = ""
     about: str = ""
-    difference: Difference | None = None
+    difference: Parts | None = None
 
 
 @dataclass(frozen=True)
@@ -178,12 +178,14 @@ def _closed_loop(body: ClosedLoopBody, rater: str) -> StepShown:
     turns: list[TurnShown] = []
     before: str | None = None
     for each in body.rounds:
-        difference = None if before is None else word_difference(before, each.draft)
+        both = None if before is None else word_difference(before, each.draft)
         passed = {True: "passed", False: f"failed: {', '.join(each.failing)}", None: "a score is missing"}[
             each.passed
         ]
         turns.append(
-            TurnShown(f"draft {each.round}", each.draft, f"{_grades(each.scores)}; {passed}", "", difference)
+            TurnShown(
+                f"draft {each.round}", each.draft, f"{_grades(each.scores)}; {passed}", "", both and both[1]
+            )
         )
         before = each.draft
     return StepShown("closed loop", rater, f"{len(body.rounds)} drafts; {body.stopped}", turns=tuple(turns))

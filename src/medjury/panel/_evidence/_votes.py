@@ -24,23 +24,16 @@ class Cell:
     kind: str = "score"  # score, unscored, not_applicable, absent
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """Words, and the dimensions that they are about; none named: all."""
-
-    about: str
-    words: str
-
-
 @dataclass(frozen=True)
 class Vote:
-    """A rater's grades, one for each dimension of the table."""
+    """A rater's grades, one for each dimension of the table. What was `said` begins with the dimensions that it is
+    about (none named: all)."""
 
     rater: str
     kind: str
     cells: tuple[Cell, ...]
     note: str = ""
-    said: tuple[Said, ...] = field(default=(), repr=False)
+    said: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     again: bool = False  # one of several repeats, beside the vote that they are together
 
 
@@ -149,7 +142,7 @@ def _marked(rows: Sequence[dict[str, Any]]) -> Cell:
     return Cell(f"{text}, {open_} without a mark", "unscored") if open_ else Cell(text)
 
 
-def _said(snapshot: Snapshot, rows: dict[str, list[dict[str, Any]]]) -> tuple[Said, ...]:
+def _said(snapshot: Snapshot, rows: dict[str, list[dict[str, Any]]]) -> tuple[tuple[str, str], ...]:
     """What was said, once where it is the same for several dimensions; of criteria each by itself."""
     by_text: dict[str, list[str]] = {}
     for name, own in rows.items():
@@ -158,4 +151,4 @@ def _said(snapshot: Snapshot, rows: dict[str, list[dict[str, Any]]]) -> tuple[Sa
             if row.get("explanation"):
                 by_text.setdefault(row["explanation"], []).append(label)
     alone = len(by_text) == 1 and len(next(iter(by_text.values()))) > 1
-    return tuple(Said("" if alone else ", ".join(labels), words) for words, labels in by_text.items())
+    return tuple(("" if alone else ", ".join(labels), words) for words, labels in by_text.items())

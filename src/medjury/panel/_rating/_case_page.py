@@ -6,10 +6,8 @@ with the others; it begins with who is asking.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Depends, HTTPException, Request
@@ -46,64 +44,23 @@ from medjury.panel._rating._saving import (
     note_sign_of_life,
 )
 from medjury.panel._rating._stored_answers import conclude_training, progress
+from medjury.panel._word_difference import Parts, word_difference
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
 
-# What differs between two texts, word by word, for the eye of a rater.
-
-_WORDS = re.compile(r"\s+|[^\s]+")
-_MOST_WORDS = 4000  # beyond that the comparison takes longer than a rater waits, and nothing is marked
+_MOST_WORDS = 1000  # of two texts to be compared: beyond that nothing is marked
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A stretch of text that both sides share, or that this side has alone."""
-
-    text: str
-    differs: bool
-
-
-def differences(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
-    """Both texts in pieces. Only whole words differ; capitals and punctuation at a word's edge do not count."""
-    one, other = _WORDS.findall(first), _WORDS.findall(second)
-    if len(one) + len(other) > _MOST_WORDS:
-        return [Piece(first, False)], [Piece(second, False)]
-    left: list[Piece] = []
-    right: list[Piece] = []
-    matcher = SequenceMatcher(None, list(map(_plain, one)), list(map(_plain, other)), autojunk=False)
-    for kind, start, end, from_, to in matcher.get_opcodes():
-        _add(left, "".join(one[start:end]), kind != "equal")
-        _add(right, "".join(other[from_:to]), kind != "equal")
-    return left, right
+def differences(first: str, second: str) -> tuple[Parts, Parts]:
+    """Both texts in parts. Only whole words differ; capitals and punctuation at a word's edge do not count."""
+    both = word_difference(first, second, plain=_plain, most=_MOST_WORDS)
+    return both or ([(first, False)], [(second, False)])
 
 
 def _plain(word: str) -> str:
-    return " " if word.isspace() else word.strip(".,;:!?\"'“”’()").casefold() or word
-
-
-def _add(pieces: list[Piece], text: str, differs: bool) -> None:
-    if text:
-        pieces.append(Piece(text, differs and not text.isspace()))
-
-
-@dataclass(frozen=True)
-class Column:
-    """One side of the page: a heading, and passages of which one may be shown in pieces."""
-
-    label: str
-    passages: tuple[Passage, ...]
-    pieces: dict[str, list[Piece]]  # by the name of the passage
-
-
-@dataclass(frozen=True)
-class WorkedExample:
-    """An example beside the form: both texts in pieces, the right grades and why."""
-
-    texts: tuple[tuple[str, list[Piece]], ...]
-    grades: tuple[tuple[str, str], ...]
-    explanation: str
+    return word.strip(".,;:!?\"'“”’()").casefold() or word
 
 
 def case_values(
@@ -183,48 +140,50 @@ def _paragraphs(text: str) -> list[str]:
     return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
 
 
-def _columns(round_: Round, assignment: Assignment) -> tuple[Column | None, ...]:
+def _column(label: str, passages: Sequence[Passage], pieces: Mapping[str, Parts]) -> dict[str, Any]:
+    """One side of the page: a heading, passages, and by name those that are shown in parts."""
+    return {"label": label, "passages": passages, "pieces": pieces}
+
+
+def _columns(round_: Round, assignment: Assignment) -> tuple[dict[str, Any] | None, ...]:
     """The source, and the answer or the two that are compared."""
     sources = labelled(assignment.sources, round_.shown)
     if compared := [each for each in sources if each.name in (FIRST_ANSWER, SECOND_ANSWER)]:
-        others = tuple(each for each in sources if each not in compared)
+        others = [each for each in sources if each not in compared]
         label = others[0].label if len(others) == 1 else _("Source")
-        source = Column(label, others, {}) if others else None
-        return source, *(Column(each.label, (each,), {}) for each in compared)
+        source = _column(label, others, {}) if others else None
+        return source, *(_column(each.label, (each,), {}) for each in compared)
     answer = next(iter(labelled(filter(None, [assignment.answer]), round_.shown)), None)
     reference = next((each for each in sources if each.name == "reference"), None)
-    left: dict[str, list[Piece]] = {}
-    right: dict[str, list[Piece]] = {}
+    left: dict[str, Parts] = {}
+    right: dict[str, Parts] = {}
     if round_.settings["differences"] and reference and answer:
         left["reference"], right[answer.name] = differences(reference.text, answer.text)
         before = tuple(each for each in sources if each.name == "context")
         if {each.name for each in sources} <= {"context", "reference"}:
             # Two transcripts: the same conversation on both sides, and only its last line differs.
-            return Column(reference.label, (*before, reference), left), Column(
-                answer.label, (*before, answer), right
-            )
+            source = _column(reference.label, (*before, reference), left)
+            return source, _column(answer.label, (*before, answer), right)
     label = sources[0].label if len(sources) == 1 else _("Source")
-    return (
-        Column(label, sources, left) if sources else None,
-        Column(answer.label, (answer,), right) if answer else None,
-    )
+    source = _column(label, sources, left) if sources else None
+    return source, _column(answer.label, (answer,), right) if answer else None
 
 
-def _example(round_: Round, example: Example) -> WorkedExample:
+def _example(round_: Round, example: Example) -> dict[str, Any]:
+    """A worked example beside the form: its texts in parts, the right grades and why."""
     instrument = round_.shown
     labels = {each.name: each.label for each in instrument.inputs}
-    texts = {name: [Piece(text, False)] for name, text in example.inputs.items()}
+    texts: dict[str, Parts] = {name: [(text, False)] for name, text in example.inputs.items()}
     if round_.settings["differences"] and {"reference", "candidate"} <= set(texts):
         pair = differences(example.inputs["reference"], example.inputs["candidate"])
         texts["reference"], texts["candidate"] = pair
-    grades = tuple(
+    grades = [
         (instrument.dimension(name).label, _("not applicable") if grade is None else f"{grade}")
         for name, grade in example.scores.items()
         if name in {each.name for each in instrument.dimensions}
-    )
-    return WorkedExample(
-        tuple((labels.get(name, name), pieces) for name, pieces in texts.items()), grades, example.explanation
-    )
+    ]
+    shown = [(labels.get(name, name), parts) for name, parts in texts.items()]
+    return {"texts": shown, "grades": grades, "explanation": example.explanation}
 
 
 _PAGE = re.compile("[0-9a-f]{32}")  # a page's own random name
