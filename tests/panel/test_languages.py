@@ -363,7 +363,7 @@ def test_a_rater_reads_the_instrument_in_their_language_and_answers_the_same(
         (*_, rating) = rounds(connection)
         given: dict[str, set[tuple[str, str, object]]] = {}
         for each in latest_answers(connection, rating):
-            given.setdefault(each.person, set()).add((each.item, each.dimension, each.outcome))
+            given.setdefault(each.rater, set()).add((each.item, each.dimension, each.outcome))
         assert len(given) == 4 and len(set(map(frozenset, given.values()))) == 1
         found = {each.rater: each.profile["rated_in"] for each in collect(connection)}
         assert found == {"zqen": "English", "zqde": "German", "zqes": "Spanish", "zqfr": "French"}

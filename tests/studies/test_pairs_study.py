@@ -296,8 +296,8 @@ def test_the_pairs_that_tell_most_are_drawn_with_stated_probabilities_and_rated_
     with file.open("a") as opened:
         opened.write("panel: {rounds: [{name: review, draw: queue.csv}]}\n")
     (each,) = load_rated_study(file).rounds
-    drawn = answers_of(each)
-    assert drawn is not None and len(drawn.cases) == 12
-    assert {(case.id, case.system) for case in drawn.cases} <= (each.once or set())
+    cases, *_ = answers_of(each) or ([],)
+    assert len(cases) == 12
+    assert {(case.id, case.system) for case in cases} <= (each.once or set())
     with pytest.raises(MedjuryError, match="go together"):
         draw_review(table, ratings=12, by="order")

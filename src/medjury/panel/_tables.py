@@ -263,7 +263,7 @@ answers_table = _only_added(
     _texts("page", nullable=True),  # the open page that sent it, by a random name; null: one without scripts
     _numbers("turn", nullable=True),  # which of that page's versions it is
     _texts("language", nullable=True),  # of the page that sent it
-    _documents("marks", nullable=True),  # passages of the answer; null: written before they could be marked
+    _documents("marks"),  # passages of the answer
     UniqueConstraint("assignment", "version"),
 )
 looks_table = _table(

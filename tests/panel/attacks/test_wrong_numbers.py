@@ -138,11 +138,11 @@ def test_nothing_is_saved_in_a_round_that_was_closed_a_moment_ago(tmp_path: Path
         assert one.post(f"/rate/{code}{path}", data={**sent, "action": action}).status_code == 409
     with panel.database.reading() as connection:
         own = connection.execute(select(assignments_table.c.id).where(assignments_table.c.code == code))
-        assert [each.is_submitted for each in history(connection, own.scalar_one())] == [True]
+        assert [each.submitted for each in history(connection, own.scalar_one())] == [True]
         given = [
             each.outcome
             for each in latest_answers(connection, only_round(connection))
-            if each.person == one.person.id
+            if each.rater == one.person.id
         ]
     assert [getattr(each, "value", None) for each in given] == [float(each) for each in GOOD.values()]
 

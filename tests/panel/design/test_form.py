@@ -81,8 +81,7 @@ def test_a_question_that_applies_must_be_answered() -> None:
 
 def test_the_form_says_in_words_when_a_question_is_left_out() -> None:
     (question,) = [each for each in QUESTIONS if each.skip]
-    assert question.skip is not None
-    assert question.skip.sentence == "Leave this out if you answered 0 (No) to “Abstraction needed”."
+    assert question.skip_words == "Leave this out if you answered 0 (No) to “Abstraction needed”."
 
 
 def test_not_applicable_is_offered_only_where_the_instrument_allows_it() -> None:

@@ -91,8 +91,7 @@ def test_who_leaves_keeps_what_is_finished_and_the_rest_moves(tmp_path: Path) ->
     with database.writing() as connection:
         deal(connection, only, ["a", "b", "c", "d"], NOON)
         begin(connection, "a", finish=True, number=2)
-        left = leave(connection, only, "a", NOON)
-        assert (left.moved, left.short) == (4, 0)
+        assert leave(connection, only, "a", NOON) == 4
         found = loads(connection, only)
         assert found["a"] == 2
         assert sum(found.values()) == 24
@@ -101,11 +100,11 @@ def test_who_leaves_keeps_what_is_finished_and_the_rest_moves(tmp_path: Path) ->
         assert has_joined(connection, only, "a") is False
 
 
-def test_work_that_nobody_can_take_is_counted(tmp_path: Path) -> None:
+def test_work_that_nobody_can_take_waits_for_who_comes(tmp_path: Path) -> None:
     database, only = ready(tmp_path, PER_CASE)
     with database.writing() as connection:
         deal(connection, only, ["a", "b"], NOON)
-        assert leave(connection, only, "a", NOON).short == 12
+        assert leave(connection, only, "a", NOON) == 0
         come(connection, only, "c")
         assert {len(holders) for holders in Work(connection, only, NOON).holders_by_item().values()} == {2}
 
@@ -170,6 +169,6 @@ def test_the_same_on_postgresql(tmp_path: Path, postgres_panel: str) -> None:  #
         come(connection, only, "a", "b", "c")
         found = loads(connection, only)
         assert max(found.values()) - min(found.values()) <= 1
-        assert leave(connection, only, "b", NOON).short == 0
+        leave(connection, only, "b", NOON)
         assert loads(connection, only) == {"a": 12, "c": 12}
     database.close()

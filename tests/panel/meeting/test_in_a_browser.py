@@ -93,9 +93,9 @@ def test_two_settle_one_case_and_the_adjudicator_decides_another(browser: Browse
         assert head.get_by_role("row", name="settled by the raters 1").is_visible()
         with panel.database.reading() as connection:
             found = list(reconciled_labels(connection, only_round(connection)))
-        told = sorted((each.how, each.reason) for each in found if each.dimension == "accuracy")
+        told = sorted(each.explanation for each in found if each.dimension == "accuracy")
         assert told == [
-            ("adjudicated", "It could kill."), ("agreed", ""), ("reconciled", "The dose is 5 mg, as in the note."),
+            "adjudicated: It could kill.", "agreed", "reconciled: The dose is 5 mg, as in the note.",
         ]  # fmt: skip
 
 

@@ -193,7 +193,7 @@ def test_the_coordinator_opens_and_ends_the_meeting_and_reads_how_far_it_is(tmp_
     assert send(closed.coordinator, "/meetings", "/meetings/nothing/open").status_code == 404
     with closed.app.state.panel.database.reading() as connection:
         labels = list(reconciled_labels(connection, only_round(connection)))
-    assert {each.how for each in labels} == {"agreed"}
+    assert {each.explanation for each in labels} == {"agreed"}
 
 
 def test_names_are_shown_only_where_the_study_says_so(tmp_path: Path) -> None:

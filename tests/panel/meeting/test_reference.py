@@ -89,23 +89,20 @@ def test_a_panel_writes_and_scores_and_a_study_reads_it(
         work = score(connection, work, people[0], "4")
         assert list(panel_scores(connection)) == [], "a case that is not finished has no scores"
         go_on(connection, work, people[0].id, NOON, to="done")
-        (found,) = panel_references(connection)
+        ((item, found),) = panel_references(connection).items()
         scores = list(panel_scores(connection))
-    assert found.text == "Primary diagnosis: Embolism\nDifferential diagnosis: Pneumonia\nReasoning: D-dimer"
-    assert (found.panel, found.routine_is_wrong, found.routine_reason) == (
-        "Internal medicine",
-        True,
-        "Not a numbat",
-    )
+    text = "Primary diagnosis: Embolism\nDifferential diagnosis: Pneumonia\nReasoning: D-dimer"
+    assert found["reference"] == text
+    assert found["metadata"] == {"reference_panel": "Internal medicine", "routine_is_wrong": 1}
     assert {(each.system, each.dimension): each.outcome for each in scores} == {
         (system, dimension): Score(4.0) for system in SYSTEMS for dimension in ("diagnosis", "risk")
     }
-    assert {each.item for each in scores} == {found.item}
+    assert {(each.item, each.rater) for each in scores} == {(item, "Internal medicine")}
     with panel.database.reading() as connection:
         assert write_references(connection, panel.study.cases, tmp_path / "out.jsonl") == (1, 1)  # type: ignore[union-attr]
     written = list(read_cases(tmp_path / "out.jsonl"))
-    assert [(each.id, each.system) for each in written] == [(found.item, system) for system in SYSTEMS]
-    assert {each.reference for each in written} == {found.text}
+    assert [(each.id, each.system) for each in written] == [(item, system) for system in SYSTEMS]
+    assert {each.reference for each in written} == {text}
     assert {each.metadata["routine_is_wrong"] for each in written} == {1}
     assert {each.texts["panel_primary"] for each in written} == {"Embolism"}
     with pytest.raises(DatabaseError, match="append-only"), panel.database.writing() as connection:
@@ -164,8 +161,8 @@ def test_each_stage_is_locked_once_the_next_has_begun(tmp_path: Path) -> None:
         work = again(connection, work)
         with pytest.raises(Overtaken):
             write(connection, work, people[0].id, work.answers[0].part, 1, {}, NOON, submitted=True)
-        (found,) = panel_references(connection)
-        assert found.routine_is_wrong is False
+        (found,) = panel_references(connection).values()
+        assert found["metadata"]["routine_is_wrong"] == 0
 
 
 def test_the_second_of_two_members_who_type_at_once_is_told(tmp_path: Path) -> None:

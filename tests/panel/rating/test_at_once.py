@@ -68,7 +68,7 @@ def test_many_raters_save_at_once_and_all_of_it_is_there(
     with ThreadPoolExecutor(12) as threads:
         assert set(threads.map(rate, range(len(held)))) == {1}
     with database.reading() as connection:
-        found = Counter(each.person for each in latest_answers(connection, only))
-        assert all(each.comment == each.person for each in latest_answers(connection, only))
+        found = Counter(each.rater for each in latest_answers(connection, only))
+        assert all(each.comment == each.rater for each in latest_answers(connection, only))
     assert found == dict.fromkeys(people, 2)
     database.close()

@@ -12,12 +12,12 @@ from tests.panel.rating.at_browsers import DESKTOP, PHONE, nothing_serious, open
 from medjury.instruments import NotApplicable, Score
 from medjury.panel import Panel
 from medjury.panel._design import places, rounds
-from medjury.panel._rating import RatedAnswer, latest_answers
+from medjury.panel._rating import Collected, latest_answers
 
 NOTES = [{"id": "N1", "text": "Seen: well. Well again."}]
 
 
-def answers(panel: Panel) -> list[RatedAnswer]:
+def answers(panel: Panel) -> list[Collected]:
     with panel.database.reading() as connection:
         return list(latest_answers(connection, rounds(connection)[0]))
 

@@ -105,7 +105,7 @@ def test_every_acknowledged_save_survives_kill_9(
         person = next(each.id for each in people(connection) if each.name == "Dr Ocelot")
         assignment = assignment_of(connection, code, person)
         assert assignment is not None
-        kept = {each.number: each.comment for each in history(connection, assignment.id)}
+        kept = {each.version: each.comment for each in history(connection, assignment.id)}
     assert [kept.get(version) for version, _ in acknowledged] == [comment for _, comment in acknowledged]
     assert sorted(kept) == list(range(1, len(kept) + 1))
     panel.database.close()

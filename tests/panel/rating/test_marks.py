@@ -48,7 +48,7 @@ def kept(panel: Panel) -> list[list[str]]:
     with panel.database.reading() as connection:
         cases = connection.execute(select(assignments_table.c.id)).scalars().all()
         found = [history(connection, each) for each in cases]
-    return [[mark.text for mark in each[-1].marks] for each in found if each]
+    return [[mark["text"] for mark in each[-1].marks] for each in found if each]
 
 
 def test_marks_are_kept_with_an_answer_and_a_draft_and_come_back(make_panel: MakePanel) -> None:

@@ -20,19 +20,19 @@ from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.instruments import Reason, Score, Unscored
 from medjury.panel._design import assignment_of, rounds, set_state
-from medjury.panel._rating import RatedAnswer, _saving, latest_answers
-from medjury.panel._rating._stored_answers import Version, history, progress
+from medjury.panel._rating import Collected, _saving, latest_answers
+from medjury.panel._rating._stored_answers import history, progress
 from medjury.panel._tables import answers_table
 
 MakePanel = Callable[..., FastAPI]
 
 
-def said(app: FastAPI, place: int = 0) -> list[RatedAnswer]:
+def said(app: FastAPI, place: int = 0) -> list[Collected]:
     with app.state.panel.database.reading() as connection:
         return list(latest_answers(connection, rounds(connection)[place]))
 
 
-def versions(app: FastAPI, person: str, code: str) -> list[Version]:
+def versions(app: FastAPI, person: str, code: str) -> Any:
     with app.state.panel.database.reading() as connection:
         assignment = assignment_of(connection, code, person)
         assert assignment is not None
@@ -52,7 +52,7 @@ def test_an_answer_is_saved_and_leads_to_the_next_case(make_panel: MakePanel) ->
         "completeness": Score(5),
         "clarity": Score(3),
     }
-    assert {(each.person, each.probability, each.version) for each in found} == {(one.person.id, None, 1)}
+    assert {(each.rater, each.probability, each.version) for each in found} == {(one.person.id, None, 1)}
 
 
 def test_after_the_last_case_the_rater_is_thanked_and_may_still_change(make_panel: MakePanel) -> None:
@@ -72,7 +72,7 @@ def test_going_back_and_changing_keeps_every_version(make_panel: MakePanel) -> N
     one.rate(code, **GOOD)
     one.rate(code, **GOOD | {"grade.accuracy": "2", "why.accuracy": "Wrong dose"})
     kept = versions(app, one.person.id, code)
-    assert [(each.number, each.is_submitted, each.said["accuracy"]["grade"]) for each in kept] == [
+    assert [(each.version, each.submitted, each.said["accuracy"]["grade"]) for each in kept] == [
         (1, True, "4"),
         (2, True, "2"),
     ]

@@ -7,7 +7,6 @@ from medjury.panel._design._form import (
     CANNOT_JUDGE,
     LONGEST,
     NOT_APPLICABLE,
-    Compared,
     Question,
     Read,
     Said,
@@ -17,7 +16,6 @@ from medjury.panel._design._form import (
     outcome_row,
     read_form,
     said_in,
-    share_right,
 )
 from medjury.panel._design._membership import deal, has_joined, join, leave
 from medjury.panel._design._rounds import Round, round_as_set_up, round_by_id, round_named, rounds, set_state
@@ -29,7 +27,6 @@ __all__ = [
     "LONGEST",
     "NOT_APPLICABLE",
     "Assignment",
-    "Compared",
     "Passage",
     "Question",
     "Read",
@@ -56,6 +53,5 @@ __all__ = [
     "said_in",
     "set_state",
     "set_up",
-    "share_right",
     "waiting_drafts",
 ]

@@ -15,6 +15,7 @@ from medjury.instruments import (
     Outcome,
     Reason,
     Score,
+    SkipRule,
     Unscored,
     apply_skips,
     read_grade,
@@ -37,17 +38,8 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class SkipWords:
-    """When a question is left out: the other question, its answer, and the sentence that says so."""
-
-    dimension: str
-    value: str
-    sentence: str
-
-
-@dataclass(frozen=True)
 class Question:
-    """One dimension as a rater is asked about it."""
+    """One dimension as a rater is asked about it; `skip_words` say when it is left out."""
 
     name: str
     label: str
@@ -55,7 +47,8 @@ class Question:
     grades: tuple[Choice, ...]
     others: tuple[Choice, ...]
     justification: str
-    skip: SkipWords | None = None
+    skip: SkipRule | None = None
+    skip_words: str = ""
 
     @property
     def choices(self) -> tuple[Choice, ...]:
@@ -84,7 +77,8 @@ def _question(
         _grades(dimension),
         tuple(others),
         asked,
-        _skip(instrument, dimension),
+        dimension.skip,
+        _skip_words(instrument, dimension.skip) if dimension.skip else "",
     )
 
 
@@ -102,20 +96,14 @@ def _grades(dimension: Dimension) -> tuple[Choice, ...]:
     )
 
 
-def _skip(instrument: Instrument, dimension: Dimension) -> SkipWords | None:
-    rule = dimension.skip
-    if rule is None:
-        return None
+def _skip_words(instrument: Instrument, rule: SkipRule) -> str:
     other = instrument.dimension(rule.dimension)
-    words = other.grades.get(rule.equals, "")
-    short = words.split(":")[0].rstrip(".")
-    sentence = _(
+    return _(
         "Leave this out if you answered %(grade)s (%(words)s) to “%(question)s”.",
         grade=rule.equals,
-        words=short,
+        words=other.grades.get(rule.equals, "").split(":")[0].rstrip("."),
         question=other.label,
     )
-    return SkipWords(rule.dimension, str(rule.equals), sentence)
 
 
 GRADE, WHY, COMMENT = "grade.", "why.", "comment"
@@ -222,22 +210,10 @@ def outcome_from_row(row: Mapping[str, object]) -> Outcome:
     return NotApplicable(explanation)
 
 
-@dataclass(frozen=True)
-class Compared:
-    """One grade beside the key's; None is "not applicable"."""
-
-    dimension: str
-    label: str
-    given: str
-    right: str
-    words: str  # of the key's grade
-    is_right: bool
-
-
 def compare_with_key(
     instrument: Instrument, outcomes: Mapping[str, Outcome], key: Mapping[str, Any], within: int
-) -> list[Compared]:
-    """What was said on the dimensions that the key grades."""
+) -> list[dict[str, Any]]:
+    """What was said on the dimensions that the key grades, each beside the key's grade and its words."""
     compared = []
     for name, right in key["grades"].items():
         dimension, outcome = instrument.dimension(name), outcomes[name]
@@ -249,9 +225,6 @@ def compare_with_key(
             given, is_right = _("not applicable"), right is None
         shown = _("not applicable") if right is None else str(right)
         words = "" if right is None else dimension.grades[right]
-        compared.append(Compared(name, dimension.label, given, shown, words, is_right))
+        said = {"label": dimension.label, "given": given, "is_right": is_right}
+        compared.append({**said, "right": shown, "words": words})
     return compared
-
-
-def share_right(compared: Sequence[Compared]) -> float:
-    return sum(each.is_right for each in compared) / len(compared) if compared else 1.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -122,14 +121,6 @@ def paired(cases: int, raters: int, seed: int = 0) -> Design:
     return design
 
 
-@dataclass(frozen=True)
-class Left:
-    """What became of the work of somebody who left: how much moved, and what nobody else could take."""
-
-    moved: int
-    short: int
-
-
 def deal(connection: Connection, round_: Round, people: Sequence[str], now: datetime) -> None:
     """Give a round that nobody has begun to all its raters at once: the most even design there is."""
     if members(connection, round_):
@@ -168,8 +159,9 @@ def join(connection: Connection, round_: Round, person: str, now: datetime) -> N
         _take_a_share(work, person, set(rest))
 
 
-def leave(connection: Connection, round_: Round, person: str, now: datetime) -> Left:
-    """A rater leaves: finished answers stay, the rest goes to those with the least work."""
+def leave(connection: Connection, round_: Round, person: str, now: datetime) -> int:
+    """A rater leaves: finished answers stay, the rest goes to those with the least work, as far as they can take
+    it. How much moved."""
     table = members_table
     connection.execute(
         update(table)
@@ -182,21 +174,15 @@ def leave(connection: Connection, round_: Round, person: str, now: datetime) -> 
         work.take(held)
     assign = round_.settings["assign"]
     if assign["per_case"] is None and assign["overlap"] is None and not assign["pairs"]:
-        return Left(0, 0)  # the others rate every case as it is
-    common = common_items(round_, work.items)
-    moved = short = 0
-    for held in unfinished:
-        if held.item in common:
-            continue
+        return 0  # the others rate every case as it is
+    common, moved = common_items(round_, work.items), 0
+    for held in (each for each in unfinished if each.item not in common):
         loads = work.loads()
-        free = [each for each in staying if (held.item, each) not in work.held]
-        if not free:
-            short += 1
-            continue
-        least = min(free, key=lambda each: (loads[each], work.chance.random()))
-        work.give([held.item], least)
-        moved += 1
-    return Left(moved, short)
+        if free := [each for each in staying if (held.item, each) not in work.held]:
+            least = min(free, key=lambda each: (loads[each], work.chance.random()))
+            work.give([held.item], least)
+            moved += 1
+    return moved
 
 
 def common_items(round_: Round, items: Sequence[int]) -> set[int]:

@@ -5,22 +5,15 @@ instrument as it was.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from pydantic import TypeAdapter
 from sqlalchemy import select, update
 
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import (
-    Dimension,
-    DimensionWords,
-    Example,
-    Input,
-    Instrument,
-    SkipRule,
-    Translation,
-)
+from medjury.instruments import Instrument
 from medjury.panel._design._form import Question, form_of_instrument
 from medjury.panel._language import language
 from medjury.panel._tables import made, rounds_table
@@ -29,53 +22,20 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row
 
 
+# What a form and its guidance need; the fingerprint names the whole.
+_KEPT = {"name", "version", "title", "instructions", "inputs", "dimensions", "examples", "translations"}
+_INSTRUMENT = TypeAdapter(Instrument)
+
+
 def instrument_to_row(instrument: Instrument) -> dict[str, Any]:
-    """What a form and its guidance need; the fingerprint names the whole."""
-    names = ("name", "version", "title", "instructions")
-    kept: dict[str, Any] = {name: getattr(instrument, name) for name in names}
-    kept["inputs"] = [asdict(each) for each in instrument.inputs]
-    kept["dimensions"] = [
-        {**asdict(each), "grades": [[grade, each.grades[grade]] for grade in each.values]}
-        for each in instrument.dimensions
-    ]
-    kept["examples"] = [
-        {"inputs": dict(e.inputs), "scores": dict(e.scores), "explanation": e.explanation}
-        for e in instrument.examples
-    ]
-    kept["translations"] = {language: asdict(words) for language, words in instrument.translations.items()}
-    kept["fingerprint"] = instrument.fingerprint()
-    return kept
+    """An instrument as the database keeps it."""
+    kept = _INSTRUMENT.dump_python(instrument, mode="json", include=_KEPT)
+    return {**kept, "fingerprint": instrument.fingerprint()}
 
 
 def instrument_from_row(row: Mapping[str, Any]) -> Instrument:
-    return Instrument(
-        row["name"],
-        row["version"],
-        row["title"],
-        row["instructions"],
-        tuple(Input(**each) for each in row["inputs"]),
-        tuple(_dimension(each) for each in row["dimensions"]),
-        examples=tuple(Example(**each) for each in row["examples"]),
-        translations={
-            language: Translation(
-                words["instructions"],
-                words["inputs"],
-                {name: _dimension_words(each) for name, each in words["dimensions"].items()},
-            )
-            for language, words in row.get("translations", {}).items()
-        },
-    )
-
-
-def _dimension_words(row: Mapping[str, Any]) -> DimensionWords:
-    grades = {int(grade): words for grade, words in row["grades"].items()}
-    return DimensionWords(row["label"], row["definition"], grades)
-
-
-def _dimension(row: Mapping[str, Any]) -> Dimension:
-    skip = row["skip"]
-    grades = {int(grade): str(words) for grade, words in row["grades"]}
-    return Dimension(**{**row, "grades": grades, "skip": None if skip is None else SkipRule(**skip)})
+    """And back."""
+    return _INSTRUMENT.validate_python(row)
 
 
 # Where the state of a round may go; a calibration round is discussed before it is closed. Once raters have met over

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -29,18 +29,13 @@ if TYPE_CHECKING:
 # The answers of a round that were drawn for review, held against the study: its answers, and its texts.
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """The cases that were drawn, and their rows of the queue by id and system."""
-
-    cases: list[Case]
-    rows: Mapping[tuple[str, str], QueueRow]
-    warnings: tuple[str, ...] = ()
+_Queue = Mapping[tuple[str, str], QueueRow]  # by id and system
 
 
-def answers_of(each: RatedRound) -> Drawn | None:
-    """What was drawn for the round; None where it is rated whole. A queue of another study, or of texts that have
-    changed since, is refused: its probabilities are those of other answers."""
+def answers_of(each: RatedRound) -> tuple[list[Case], _Queue, list[str]] | None:
+    """The cases that were drawn for the round, their rows of the queue, and what the coordinator should know; None
+    where it is rated whole. A queue of another study, or of texts that have changed since, is refused: its
+    probabilities are those of other answers."""
     if each.queue is None:
         return None
     rows = {(row.item, row.system): row for row in each.queue}
@@ -63,7 +58,7 @@ def answers_of(each: RatedRound) -> Drawn | None:
             f"{draw} was made for other cases: a text, a name or the order has changed since the run from which it "
             "was drawn. Put the case file back as it was, or run the study and draw again."
         )
-    return Drawn(cases, rows, tuple(_drawn_warnings(each, draw, len(seen - set(rows)), bool(data))))
+    return cases, rows, _drawn_warnings(each, draw, len(seen - set(rows)), bool(data))
 
 
 def _drawn_warnings(each: RatedRound, draw: str, never: int, is_held: bool) -> list[str]:
@@ -106,31 +101,20 @@ _GOES_ON = (
 )
 
 
-@dataclass(frozen=True)
-class SetUp:
-    """What was set up, and what the coordinator should know."""
-
-    rounds: tuple[str, ...]
-    items: int
-    warnings: tuple[str, ...]
-
-
-def set_up(connection: Connection, study: RatedStudy, now: datetime) -> SetUp:
-    """Add the rounds of the study that are not there yet, with their items. While drafts of criteria wait for a
-    clinician, there is none: nobody rates by what may change."""
-    if drafts := waiting_drafts(study):
-        return SetUp((), 0, (f"{counted(drafts, 'draft')} of criteria to be decided before anyone rates.",))
+def set_up(connection: Connection, study: RatedStudy, now: datetime) -> None:
+    """Add the rounds of the study that are not there yet, with their items and what the coordinator should know of
+    each. While drafts of criteria wait for a clinician, there is none: nobody rates by what may change."""
+    if waiting_drafts(study):
+        return
     known = {row.name: row for row in connection.execute(select(rounds_table))}
-    added, items, warnings = [], 0, []
     for position, each in enumerate(study.rounds):
         settings, kept = _settings(study, each), _kept(study)
         if each.name in known:
             before = known[each.name]
             changed = (before.settings, before.instrument["fingerprint"]) != (settings, kept["fingerprint"])
-            notes = [f"the round {each.name!r} {_GOES_ON}"] if changed else []
-            warnings += notes
-            notes = [*(said for said in before.warnings if not said.endswith(_GOES_ON)), *notes]
-            if notes != list(before.warnings):  # the coordinator reads them beside the round
+            notes = [said for said in before.warnings if not said.endswith(_GOES_ON)]
+            notes += [f"the round {each.name!r} {_GOES_ON}"] if changed else []
+            if notes != list(before.warnings):
                 table = rounds_table
                 connection.execute(update(table).where(table.c.id == before.id).values(warnings=notes))
             continue
@@ -143,10 +127,6 @@ def set_up(connection: Connection, study: RatedStudy, now: datetime) -> SetUp:
         values |= {"state": _first_state(study, each), "instrument": kept, "warnings": warned}
         identity = inserted(connection, rounds_table, **values, set_up_at=now.isoformat())
         connection.execute(insert(items_table), [{**row, "round": identity} for row in rows])
-        added.append(each.name)
-        items += len(rows)
-        warnings += warned
-    return SetUp(tuple(added), items, tuple(warnings))
 
 
 def waiting_drafts(study: RatedStudy) -> int:
@@ -203,10 +183,10 @@ def _items(study: RatedStudy, each: RatedRound) -> tuple[list[dict[str, Any]], l
     pattern = hider(study.panel.blind_words)
     drawn = answers_of(each)
     if drawn is None:
-        cases = [case for case in each.cases if _is_in(case, each)]
+        cases, queue, notes = [case for case in each.cases if _is_in(case, each)], None, list[str]()
         _all_found(each, cases)
     else:
-        cases = drawn.cases
+        cases, queue, notes = drawn
     names = {name for case in cases for name in (*(pair_of(case.system) or (case.system,)), case.vendor)}
     rows, lacking = [], []
     telling: dict[tuple[str, str], set[str]] = {}  # by answer, where there are any
@@ -217,7 +197,7 @@ def _items(study: RatedStudy, each: RatedRound) -> tuple[list[dict[str, Any]], l
             continue
         if words := telling_words([text for passage in shown for text in passage.texts], names):
             telling[case.id, case.system] = words
-        own = _own(study, case)
+        own, row = _own(study, case), queue[_answer_of(case)] if queue else None
         rows.append(
             {
                 "item": case.id,
@@ -226,8 +206,8 @@ def _items(study: RatedStudy, each: RatedRound) -> tuple[list[dict[str, Any]], l
                 "shown": passages_to_row(shown),
                 "instrument": own,
                 "key": _key(each, case, own),
-                "probability": None if drawn is None else drawn.rows[_answer_of(case)].probability,
-                "place": None if drawn is None else drawn.rows[_answer_of(case)].place,
+                "probability": row and row.probability,
+                "place": row and row.place,
             }
         )
     if lacking:
@@ -236,7 +216,7 @@ def _items(study: RatedStudy, each: RatedRound) -> tuple[list[dict[str, Any]], l
             f"the round {each.name!r} has cases without what raters need: "
             f"{'; '.join(lacking[:_LISTED])}{more}. Add it, or leave these cases out."
         )
-    return rows, [*_warnings(each, telling), *(() if drawn is None else drawn.warnings)]
+    return rows, [*_warnings(each, telling), *notes]
 
 
 def _own(study: RatedStudy, case: Case) -> dict[str, Any] | None:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from medjury.instruments import Instrument
 from medjury.intake.cases import IMAGES, Case, ChatMessage, Image, Note, text_of
 
@@ -123,19 +125,14 @@ def labelled(passages: Iterable[Passage], instrument: Instrument) -> tuple[Passa
     return tuple(replace(each, label=labels.get(each.name, each.label)) for each in passages)
 
 
+_PASSAGES = TypeAdapter(tuple[Passage, ...])
+
+
 def passages_to_row(passages: Sequence[Passage]) -> list[dict[str, Any]]:
+    """Passages as the database keeps them."""
     return [asdict(each) for each in passages]
 
 
 def passages_from_row(rows: Sequence[dict[str, Any]]) -> tuple[Passage, ...]:
-    return tuple(
-        Passage(
-            row["name"],
-            row["label"],
-            row["text"],
-            tuple(Note(**note) for note in row["notes"]),
-            tuple(ChatMessage(**message) for message in row.get("messages", ())),
-            tuple(ImageShown(**image) for image in row.get("images", ())),
-        )
-        for row in rows
-    )
+    """And back."""
+    return _PASSAGES.validate_python(rows)

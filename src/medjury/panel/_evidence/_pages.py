@@ -176,9 +176,19 @@ def evidence_routes(runs: Runs, guard: Any, base: str = "") -> APIRouter:
         found = [each for each in located if each.text == int(number)]
         pieces, begin, end = text_page(whole.text, found, _number(request.query_params.get("from", "0")))
         return show(
-            request, "text.html", state, run, title=whole.title, name=state.name(place),
-            address=state.address(place), pieces=pieces, begin=begin, end=end, length=len(whole.text), earlier=max(0, begin - (end - begin)),
-        )  # fmt: skip
+            request,
+            "text.html",
+            state,
+            run,
+            title=whole.title,
+            name=state.name(place),
+            address=state.address(place),
+            pieces=pieces,
+            begin=begin,
+            end=end,
+            length=len(whole.text),
+            earlier=max(0, begin - (end - begin)),
+        )
 
     @router.get(f"{base}/beside/{{item}}/{{system}}")
     def beside(request: Request, item: str, system: str) -> Response:

@@ -5,7 +5,7 @@ Programs may ask for them too. What was given in the panel is never changed by a
 
 from __future__ import annotations
 
-from medjury.panel._exchange._collecting import Collected, collect, ratings_frame, round_state
+from medjury.panel._exchange._collecting import collect, ratings_frame, round_state
 from medjury.panel._exchange._files import (
     include_ratings,
     save_question_replies,
@@ -17,7 +17,6 @@ from medjury.panel._exchange._pages import NAVIGATION, routes
 
 __all__ = [
     "NAVIGATION",
-    "Collected",
     "collect",
     "include_ratings",
     "ratings_frame",

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select
 
-from medjury.instruments import NotApplicable, Outcome, Score, Unscored
+from medjury.instruments import NotApplicable, Score
 from medjury.panel._access import RECONCILED, compared, names_of_people
 from medjury.panel._design import Round, item_count, members, outcome_from_row, rounds
 from medjury.panel._language import IN_ENGLISH
-from medjury.panel._meeting import panel_scores, reconciled_labels
-from medjury.panel._rating import RatedAnswer, latest_answers, marks_text
+from medjury.panel._meeting._items import reconciled_labels
+from medjury.panel._meeting._reference_files import REFERENCE, panel_scores
+from medjury.panel._rating import Collected, latest_answers
+from medjury.panel._rating._marks import marks_text
 from medjury.panel._tables import answers_table, assignments_table, imported_table, profiles_table
 from medjury.store.ratings import PROFILE
 
@@ -22,49 +24,8 @@ if TYPE_CHECKING:
     import polars
     from sqlalchemy.engine import Connection
 
-REFERENCE = "reference panel"
 _PROFILE = tuple(name for name in PROFILE if name != "panel")
 _OWN_WORDS = tuple(name for name in _PROFILE if name != "rated_in")  # what raters say of themselves
-
-
-@dataclass(frozen=True)
-class Collected:
-    """One rating as it leaves the panel. `panel` is the round in which it was given; `probability` is that of the
-    case being drawn for review (None: all cases alike); `seconds` only where the page measured them. `blinded`: no
-    page shows a rater what a judge said; of what was rated elsewhere nobody knows."""
-
-    item: str
-    system: str
-    rater: str
-    panel: str
-    dimension: str
-    outcome: Outcome
-    seconds: float | None = None
-    probability: float | None = None
-    comment: str = ""
-    given_at: str = ""
-    fingerprint: str = ""
-    profile: Mapping[str, str] = field(default_factory=dict)
-    blinded: bool | None = True
-    marks: str = ""  # the passages of the answer that the rater marked, as JSON
-
-    @property
-    def score(self) -> float | None:
-        return self.outcome.value if isinstance(self.outcome, Score) else None
-
-    @property
-    def status(self) -> str:
-        if isinstance(self.outcome, Score):
-            return "scored"
-        return "not_applicable" if isinstance(self.outcome, NotApplicable) else "unscored"
-
-    @property
-    def reason(self) -> str | None:
-        return self.outcome.reason.value if isinstance(self.outcome, Unscored) else None
-
-    @property
-    def explanation(self) -> str:
-        return self.outcome.message if isinstance(self.outcome, Unscored) else self.outcome.explanation
 
 
 def counted_ratings(ratings: Sequence[Collected]) -> str:
@@ -78,74 +39,20 @@ def counted_ratings(ratings: Sequence[Collected]) -> str:
 def collect(connection: Connection) -> list[Collected]:
     """Every rating that is part of the study, the last word of each rater. Training and calibration never are."""
     counted = [each for each in rounds(connection) if each.counts]
-    found = [rating for each in counted for rating in _given(connection, each)]
-    together = [rating for each in counted for rating in _settled(connection, each)]
     sources = {
-        "in a round": found,
-        RECONCILED: together,
-        REFERENCE: list(_scored_by_panels(connection)),
+        "in a round": [rating for each in counted for rating in _given(connection, each)],
+        RECONCILED: [rating for each in counted for rating in reconciled_labels(connection, each)],
+        REFERENCE: list(panel_scores(connection)),
         "elsewhere": list(_brought_in(connection)),
     }
     return list(_one_name_each(sources))
 
 
 def _given(connection: Connection, round_: Round) -> Iterator[Collected]:
-    names = names_of_people(connection)
-    profiles = _profiles(connection)
+    names, profiles = names_of_people(connection), _profiles(connection)
     for each in latest_answers(connection, round_):
-        yield Collected(
-            each.item,
-            each.system,
-            names[each.person],
-            round_.name,
-            each.dimension,
-            each.outcome,
-            each.seconds if each.measured else None,
-            each.probability,
-            each.comment,
-            each.saved_at,
-            each.fingerprint,
-            profiles.get(each.person, {}),
-            marks=marks_text(each.marks) if each.marks else "",
-        )
-
-
-def _settled(connection: Connection, round_: Round) -> Iterator[Collected]:
-    """What the raters of a round agree on in the end, as the word of one more rater: `adjudicator: reconciled`."""
-    for each in reconciled_labels(connection, round_):
-        yield Collected(
-            each.item,
-            each.system,
-            RECONCILED,
-            RECONCILED,
-            each.dimension,
-            _with_reason(each.outcome, each.how, each.reason),
-            probability=each.probability,
-            given_at=each.at,
-        )
-
-
-def _with_reason(outcome: Outcome, how: str, reason: str) -> Outcome:
-    if isinstance(outcome, Unscored):
-        return outcome
-    text = f"{how}: {reason}" if reason else how
-    return Score(outcome.value, text) if isinstance(outcome, Score) else NotApplicable(text)
-
-
-def _scored_by_panels(connection: Connection) -> Iterator[Collected]:
-    """What panels that write references scored together: a panel is one rater."""
-    for each in panel_scores(connection):
-        yield Collected(
-            each.item,
-            each.system,
-            each.panel,
-            REFERENCE,
-            each.dimension,
-            each.outcome,
-            probability=each.probability,
-            comment=each.comment,
-            given_at=each.saved_at,
-        )
+        seconds = each.seconds if each.measured else None
+        yield replace(each, rater=names[each.rater], seconds=seconds, profile=profiles.get(each.rater, {}))
 
 
 def _one_name_each(sources: Mapping[str, list[Collected]]) -> Iterator[Collected]:
@@ -197,7 +104,7 @@ def _brought_in(connection: Connection) -> Iterator[Collected]:
             row.dimension,
             outcome_from_row(row.outcome),
             row.seconds,
-            row.probability,
+            probability=row.probability,
             given_at=row.imported_at,
             profile=profile,
             blinded=None,
@@ -220,10 +127,13 @@ def ratings_frame(ratings: list[Collected]) -> polars.DataFrame:
         "given_at": text,
         "blinded": polars.Boolean,
     }
-    rows = [
-        [each.profile.get(name) if name in _PROFILE else getattr(each, name) for name in columns]
-        for each in ratings
-    ]
+
+    def cell(rating: Collected, name: str) -> object:
+        if name == "marks":
+            return marks_text(rating.marks) if rating.marks else ""
+        return rating.profile.get(name) if name in _PROFILE else getattr(rating, name)
+
+    rows = [[cell(each, name) for name in columns] for each in ratings]
     return polars.DataFrame(rows, schema=columns, orient="row")
 
 
@@ -281,16 +191,16 @@ def round_state(connection: Connection, round_: Round) -> RoundState:
         .where(table.c.round == round_.id, table.c.withdrawn_at.is_(None))
         .group_by(table.c.person)
     ).all()
-    said: dict[str, dict[tuple[str, str], list[RatedAnswer]]] = {}
+    said: dict[str, dict[tuple[str, str], list[Collected]]] = {}
     for each in latest_answers(connection, round_):
-        said.setdefault(each.person, {}).setdefault((each.item, each.system), []).append(each)
+        said.setdefault(each.rater, {}).setdefault((each.item, each.system), []).append(each)
     assigned = {row.person: row.cases for row in counts}
     everyone = dict.fromkeys([*members(connection, round_), *assigned, *said])
     rows = [_rater(names[person], assigned.get(person, 0), said.get(person, {})) for person in everyone]
     return RoundState(item_count(connection, round_.id), tuple(sorted(rows, key=lambda each: each.name)))
 
 
-def _rater(name: str, assigned: int, said: dict[tuple[str, str], list[RatedAnswer]]) -> RaterProgress:
+def _rater(name: str, assigned: int, said: dict[tuple[str, str], list[Collected]]) -> RaterProgress:
     times = [
         sum(each.seconds for each in rows if each.seconds is not None)
         for rows in said.values()
@@ -306,6 +216,6 @@ def _rater(name: str, assigned: int, said: dict[tuple[str, str], list[RatedAnswe
         silent,
         median(times) if times else None,
         sum(times) / 3600,
-        max((each.saved_at for rows in said.values() for each in rows), default=None),
+        max((each.given_at for rows in said.values() for each in rows), default=None),
         tuple(times),
     )

@@ -32,10 +32,11 @@ from medjury.panel._access import (
     people,
 )
 from medjury.panel._design import outcome_row, rounds
-from medjury.panel._exchange._collecting import Collected, collect, ratings_frame
+from medjury.panel._exchange._collecting import collect, ratings_frame
 from medjury.panel._exchange._including import include
 from medjury.panel._meeting import order_counts, question_replies, write_question_replies, write_references
 from medjury.panel._panel import Panel
+from medjury.panel._rating import Collected
 from medjury.panel._tables import exports_table, imported_table
 from medjury.statistics import counted
 from medjury.store.ratings import ImportedRatings, Rating, guard_frame, read_ratings

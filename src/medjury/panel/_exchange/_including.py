@@ -19,13 +19,9 @@ from medjury.panel._access import RECONCILED
 from medjury.panel._database import PanelDatabase
 from medjury.panel._design import rounds
 from medjury.panel._design._rounds import instrument_to_row
-from medjury.panel._exchange._collecting import (
-    REFERENCE,
-    Collected,
-    collect,
-    counted_ratings,
-    ratings_frame,
-)
+from medjury.panel._exchange._collecting import collect, counted_ratings, ratings_frame
+from medjury.panel._meeting._reference_files import REFERENCE
+from medjury.panel._rating import Collected
 from medjury.panel._tables import reference_cases_table
 from medjury.studies import RatedStudy, RunResult, load_study, panel_file, run_study
 

@@ -15,10 +15,11 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.panel._access import RECONCILED, Coordinator, Role
 from medjury.panel._design import rounds
-from medjury.panel._exchange import Collected, collect, ratings_frame, round_state
+from medjury.panel._exchange import collect, ratings_frame, round_state
 from medjury.panel._live._stopping import Stopping
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
+from medjury.panel._rating import Collected
 from medjury.statistics import Estimate, Floats, counted, percent, shown, undefined
 from medjury.tables import Grid, RatingTable, mean_of_raters, rating_table
 

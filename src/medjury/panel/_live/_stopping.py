@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._access import RECONCILED
-from medjury.panel._exchange import Collected, ratings_frame
+from medjury.panel._exchange import ratings_frame
+from medjury.panel._rating import Collected
 from medjury.store.runs import RunFolder, files
 from medjury.tables import MACHINES, ConsensusRule, People, RatingTable, open_run, rating_table, with_rules
 from medjury.validation import SettlingRow, settling

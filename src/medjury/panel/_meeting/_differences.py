@@ -15,7 +15,7 @@ from sqlalchemy import insert, select, update
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Dimension, Instrument, NotApplicable, Outcome, Score
 from medjury.panel._design import Round, set_state
-from medjury.panel._rating._stored_answers import RatedAnswer, latest_answers
+from medjury.panel._rating._stored_answers import Collected, latest_answers
 from medjury.panel._tables import (
     inserted,
     items_table,
@@ -112,7 +112,7 @@ class RatedItem:
     id: int
     item: str
     system: str
-    said: Mapping[str, Mapping[str, RatedAnswer]]  # person -> dimension
+    said: Mapping[str, Mapping[str, Collected]]  # person -> dimension
     round: Round  # as it asks about this answer
 
     def outcomes(self, dimension: str) -> dict[str, Outcome]:
@@ -128,9 +128,9 @@ def rated_items(connection: Connection, round_: Round, *, only: int | None = Non
     if only is not None:
         query = query.where(table.c.id == only)
     rows = connection.execute(query.order_by(table.c.id)).all()
-    said: dict[tuple[str, str], dict[str, dict[str, RatedAnswer]]] = {}
+    said: dict[tuple[str, str], dict[str, dict[str, Collected]]] = {}
     for each in latest_answers(connection, round_, only=only):
-        own = said.setdefault((each.item, each.system), {}).setdefault(each.person, {})
+        own = said.setdefault((each.item, each.system), {}).setdefault(each.rater, {})
         own[each.dimension] = each
     found = ((row, said.get((row.item, row.system))) for row in rows)
     return [

@@ -11,16 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from sqlalchemy import select
 
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import NotApplicable, Outcome, Score
+from medjury.instruments import NotApplicable, Outcome, Score, Unscored
+from medjury.panel._access import RECONCILED
 from medjury.panel._design import Round, Said, outcome_from_row
-from medjury.panel._meeting._differences import (
-    Meeting,
-    RatedItem,
-    all_the_same,
-    meeting_of,
-    rated_items,
-)
-from medjury.panel._rating._stored_answers import RatedAnswer
+from medjury.panel._meeting._differences import Meeting, all_the_same, meeting_of, rated_items
+from medjury.panel._rating._stored_answers import Collected
 from medjury.panel._tables import (
     confirmations_table,
     decisions_table,
@@ -165,26 +160,10 @@ def _by_item(connection: Connection, table: Table, ids: Sequence[int]) -> dict[i
     return found
 
 
-@dataclass(frozen=True)
-class ReconciledLabel:
-    """The one word on one dimension of one answer, and how it came about. The originals stay beside it."""
-
-    item: str
-    system: str
-    dimension: str
-    outcome: Outcome
-    how: Literal["agreed", "reconciled", "adjudicated"]
-    participants: tuple[str, ...]  # those who gave it: raters, or the adjudicator
-    reason: str
-    at: str
-    version: int
-    probability: float | None
-    fingerprint: str
-
-
-def reconciled_labels(connection: Connection, round_: Round) -> Iterator[ReconciledLabel]:
-    """The labels of a round over which its raters have met. What is not settled has none: neither what is still
-    talked over, nor a difference too small for the study's rule, nor what one rater alone has seen."""
+def reconciled_labels(connection: Connection, round_: Round) -> Iterator[Collected]:
+    """What the raters of a round agree on in the end, as the word of one more rater, `reconciled`; it says how it
+    came about: agreed from the start, reconciled, or adjudicated. What is not settled has no label: neither what
+    is still talked over, nor a difference too small for the study's rule, nor what one rater alone has seen."""
     meeting = meeting_of(connection, round_.id)
     if meeting is None:
         return
@@ -195,43 +174,36 @@ def reconciled_labels(connection: Connection, round_: Round) -> Iterator[Reconci
             name = dimension.name
             given = [own[name] for own in rated.said.values()]
             if item is not None and name in item.dimensions:
-                yield from _settled_label(item, rated, name, given)
+                if (settled := item.settled) is None:
+                    continue
+                how = "reconciled" if item.state == "reconciled" else "adjudicated"
+                reason, at = settled.said[name]["why"], settled.said_at
+                outcome = _with_reason(settled.outcomes[name], f"{how}: {reason}" if reason else how)
             elif all_the_same([each.outcome for each in given]):
-                last = max(given, key=lambda each: each.saved_at)
-                outcome: Outcome = NotApplicable()
-                if isinstance(last.outcome, Score):
-                    outcome = Score(last.outcome.value)
-                people = tuple(sorted(rated.said))
-                yield ReconciledLabel(
-                    rated.item, rated.system, name, outcome, "agreed", people, "", last.saved_at,
-                    1, probability_of(given), last.fingerprint,
-                )  # fmt: skip
+                last = max(given, key=lambda each: each.given_at)
+                outcome, at = _with_reason(last.outcome, "agreed"), last.given_at
+            else:
+                continue
+            drawn = probability_of(given)
+            yield Collected(
+                rated.item,
+                rated.system,
+                RECONCILED,
+                RECONCILED,
+                name,
+                outcome,
+                probability=drawn,
+                given_at=at,
+            )
 
 
-def _settled_label(
-    item: MeetingItem, rated: RatedItem, name: str, given: Sequence[RatedAnswer]
-) -> Iterator[ReconciledLabel]:
-    settled = item.settled
-    if settled is None:
-        return
-    by_raters = item.state == "reconciled"
-    people = tuple(sorted(item.participants)) if by_raters else (settled.person,)
-    yield ReconciledLabel(
-        rated.item,
-        rated.system,
-        name,
-        settled.outcomes[name],
-        "reconciled" if by_raters else "adjudicated",
-        people,
-        settled.said[name]["why"],
-        settled.said_at,
-        settled.version,
-        probability_of(given),
-        given[0].fingerprint,
-    )
+def _with_reason(outcome: Outcome, reason: str) -> Outcome:
+    if isinstance(outcome, Unscored):
+        return outcome
+    return Score(outcome.value, reason) if isinstance(outcome, Score) else NotApplicable(reason)
 
 
-def probability_of(given: Sequence[RatedAnswer]) -> float | None:
+def probability_of(given: Sequence[Collected]) -> float | None:
     """That of the answer being drawn for review; None where it was to be rated in any case."""
     known = {each.probability for each in given}
     if None in known:

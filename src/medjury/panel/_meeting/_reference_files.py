@@ -8,20 +8,21 @@ import random
 import re
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import insert, select
 
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import Input, Instrument, Outcome
+from medjury.instruments import Input, Instrument
 from medjury.intake.cases import Case, CaseSource, write_cases
 from medjury.panel._access import erased_among
 from medjury.panel._design._rounds import instrument_to_row
 from medjury.panel._design._shown import Passage, hide, hider, passages_to_row, shown_of
 from medjury.panel._language import marked
 from medjury.panel._meeting._reference import ROUTINE, TOGETHER, CaseWork, all_work
+from medjury.panel._rating._stored_answers import Collected
 from medjury.panel._tables import (
     inserted,
     reference_answers_table,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 
 _LISTED = 5
+REFERENCE = "reference panel"
 
 
 _Rows = tuple[dict[str, Any], list[dict[str, Any]]]  # of a case, and of the answers to it
@@ -138,60 +140,28 @@ FIELDS = {
 }
 
 
-@dataclass(frozen=True)
-class PanelReference:
-    """What a panel wrote together on a case. `routine_is_wrong` is None where nothing was said of it."""
-
-    item: str
-    panel: str
-    members: tuple[str, ...]
-    fields: dict[str, str]
-    routine_is_wrong: bool | None
-    routine_reason: str
-
-    @property
-    def text(self) -> str:
-        """The reference as one text."""
-        return "\n".join(f"{label}: {said}" for name, label in FIELDS.items() if (said := self.fields[name]))
-
-
-@dataclass(frozen=True)
-class PanelScore:
-    """The panel's one word on one dimension of one answer: a panel agrees and is one rater."""
-
-    item: str
-    system: str
-    panel: str
-    members: tuple[str, ...]
-    dimension: str
-    outcome: Outcome
-    probability: float | None
-    comment: str
-    saved_at: str
-    version: int
-    fingerprint: str
-
-
-def panel_references(connection: Connection) -> Iterator[PanelReference]:
-    """The references that can no longer change: their panel has gone on to the next stage."""
+def panel_references(connection: Connection) -> dict[str, dict[str, Any]]:
+    """By case, the references that can no longer change (their panel has gone on to the next stage), as a case
+    keeps them: `reference`, `texts` and `metadata`."""
+    found = {}
     for item, work in _by_item(connection):
-        written = work.last(TOGETHER, submitted=True)
+        written, verdict = work.last(TOGETHER, submitted=True), work.last(ROUTINE, submitted=True)
         if work.stage in ("alone", "together") or written is None:
             continue
-        verdict = work.last(ROUTINE, submitted=True)
-        agrees = None if verdict is None else verdict.said["agrees"] == "yes"
-        yield PanelReference(
-            item,
-            work.panel.name,
-            work.panel.members,
-            {name: str(written.said.get(name, "")) for name in FIELDS},
-            None if agrees is None else not agrees,
-            "" if verdict is None else str(verdict.said["why"]),
-        )
+        said = {name: text for name in FIELDS if (text := str(written.said.get(name, "")))}
+        metadata: dict[str, Any] = {"reference_panel": work.panel.name}
+        if verdict is not None:
+            metadata["routine_is_wrong"] = int(verdict.said["agrees"] != "yes")
+        found[item] = {
+            "reference": "\n".join(f"{FIELDS[name]}: {text}" for name, text in said.items()),
+            "texts": {f"panel_{name}": text for name, text in said.items()},
+            "metadata": metadata,
+        }
+    return found
 
 
-def panel_scores(connection: Connection) -> Iterator[PanelScore]:
-    """The scores of the cases with which panels have done."""
+def panel_scores(connection: Connection) -> Iterator[Collected]:
+    """What panels scored together, of the cases with which they have done: a panel agrees and is one rater."""
     answers = {row.id: row for row in connection.execute(select(reference_answers_table))}
     for item, work in _by_item(connection):
         if work.stage != "done":
@@ -199,45 +169,30 @@ def panel_scores(connection: Connection) -> Iterator[PanelScore]:
         for each in work.answers:
             entry, row = work.last(each.part, submitted=True), answers[each.id]
             assert entry is not None  # a case is not done before all are scored
+            comment = str(entry.said.get("comment", ""))
             for name, outcome in entry.outcomes.items():
-                yield PanelScore(
-                    item,
-                    row.system,
-                    work.panel.name,
-                    work.panel.members,
-                    name,
-                    outcome,
-                    row.probability,
-                    str(entry.said.get("comment", "")),
-                    entry.said_at,
-                    entry.version,
-                    row.fingerprint,
-                )
+                yield Collected(
+                    item, row.system, work.panel.name, REFERENCE, name, outcome,
+                    probability=row.probability, comment=comment, given_at=entry.said_at,
+                )  # fmt: skip
 
 
 def write_references(connection: Connection, cases: CaseSource, file: str | Path) -> tuple[int, int]:
     """Write the study's cases with the panels' references in place of their own. Says how many cases (by id) have
     one, and how many have none yet; those are left out."""
-    found = {each.item: each for each in panel_references(connection)}
+    found = panel_references(connection)
     every: set[str] = set()
 
     def referenced() -> Iterator[Case]:
         for case in cases:
             every.add(case.id)
-            if case.id in found:
-                yield _with_reference(case, found[case.id])
+            if (own := found.get(case.id)) is not None:
+                texts, metadata = {**case.texts, **own["texts"]}, {**case.metadata, **own["metadata"]}
+                yield replace(case, reference=own["reference"], texts=texts, metadata=metadata)
 
     write_cases(referenced(), file)
     written = len(every & found.keys())
     return written, len(every) - written
-
-
-def _with_reference(case: Case, reference: PanelReference) -> Case:
-    texts = {f"panel_{name}": said for name, said in reference.fields.items() if said}
-    metadata: dict[str, Any] = {**case.metadata, "reference_panel": reference.panel}
-    if reference.routine_is_wrong is not None:
-        metadata["routine_is_wrong"] = int(reference.routine_is_wrong)
-    return replace(case, reference=reference.text, texts={**case.texts, **texts}, metadata=metadata)
 
 
 def case_names(connection: Connection) -> dict[int, str]:

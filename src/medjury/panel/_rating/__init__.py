@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from medjury.panel._rating._marks import marks_text
 from medjury.panel._rating._pages import NAVIGATION, routes
-from medjury.panel._rating._stored_answers import RatedAnswer, latest_answers
+from medjury.panel._rating._stored_answers import Collected, latest_answers
 
-__all__ = ["NAVIGATION", "RatedAnswer", "latest_answers", "marks_text", "routes"]
+__all__ = ["NAVIGATION", "Collected", "latest_answers", "routes"]

@@ -111,8 +111,8 @@ def _change(connection: Connection, panel: Panel, name: str, person: Person, for
         join(connection, round_, rater, now)
         trail(connection, person, "put into a round", f"{rater} {name}", now=now)
     elif action == "leave":
-        left = leave(connection, round_, rater, now)
-        trail(connection, person, "took out of a round", f"{rater} {name}, {left.moved} moved", now=now)
+        moved = leave(connection, round_, rater, now)
+        trail(connection, person, "took out of a round", f"{rater} {name}, {moved} moved", now=now)
     elif action == "pass":
         let_pass(connection, round_, rater, now)
         trail(connection, person, "let pass a training round", f"{rater} {name}", now=now)

@@ -61,7 +61,7 @@ def marks_row(marks: Sequence[Mark]) -> list[dict[str, object]]:
 
 
 def marks_from_row(row: Sequence[Mapping[str, object]] | None) -> Marks:
-    """And back; an older Medjury kept none."""
+    """And back; None where nothing was saved yet."""
     return tuple(_READ.validate_python(row or []))
 
 

@@ -68,7 +68,7 @@ def discussed_cases(connection: Connection, round_: Round, person: str) -> list[
     for answer in latest_answers(connection, round_):
         place, word = (answer.item, answer.system, answer.dimension), _word(answer.outcome)
         given.setdefault(place, Counter())[word] += 1
-        if answer.person == person:
+        if answer.rater == person:
             own[place] = word
     query = select(items_table).where(items_table.c.round == round_.id).order_by(items_table.c.id)
     rows = list(connection.execute(query))

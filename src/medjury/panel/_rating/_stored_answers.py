@@ -4,54 +4,64 @@ key.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func, select, update
 
-from medjury.instruments import Outcome
-from medjury.panel._design import Compared, Round, Said, compare_with_key, outcome_from_row, share_right
+from medjury.instruments import NotApplicable, Outcome, Score, Unscored
+from medjury.panel._design import Round, compare_with_key, outcome_from_row
 from medjury.panel._rating._marks import Marks, marks_from_row
 from medjury.panel._tables import answers_table, assignments_table, items_table, made, members_table
 
 if TYPE_CHECKING:
-    from sqlalchemy.engine import Connection
+    from sqlalchemy.engine import Connection, Row
 
 
 @dataclass(frozen=True)
-class RatedAnswer:
-    """One rater's last word on one dimension of one case. `seconds` is this row's share of the time at the case, so
-    that its sum is the time that the work took; `probability` is that of the case being drawn (None: all alike)."""
+class Collected:
+    """One rating: a rater's last word on one dimension of one case, or what takes its place. `rater` is a person's
+    id, and their name where it leaves the panel; `panel` is the round in which it was given. `seconds` is this
+    row's share of the time at the case, so that its sum is the time that the work took, `probability` that of the
+    case being drawn for review (None: all cases alike). `blinded`: no page shows a rater what a judge said; of
+    what was rated elsewhere nobody knows."""
 
     item: str
     system: str
-    person: str
+    rater: str
+    panel: str
     dimension: str
     outcome: Outcome
-    seconds: float | None
-    measured: bool
-    probability: float | None
-    comment: str
-    saved_at: str
-    version: int
-    fingerprint: str
-    marks: Marks
+    seconds: float | None = None
+    measured: bool = True
+    probability: float | None = None
+    comment: str = ""
+    given_at: str = ""
+    version: int = 1
+    fingerprint: str = ""
+    marks: Marks = ()
+    profile: Mapping[str, str] = field(default_factory=dict)
+    blinded: bool | None = True
 
+    @property
+    def score(self) -> float | None:
+        return self.outcome.value if isinstance(self.outcome, Score) else None
 
-@dataclass(frozen=True)
-class Version:
-    """One saved state of an answer: a draft, or what was submitted. Nothing of it is ever changed."""
+    @property
+    def status(self) -> str:
+        if isinstance(self.outcome, Score):
+            return "scored"
+        return "not_applicable" if isinstance(self.outcome, NotApplicable) else "unscored"
 
-    number: int
-    is_submitted: bool
-    said: Said
-    comment: str
-    seconds: float | None
-    measured: bool
-    saved_at: str
-    marks: Marks
+    @property
+    def reason(self) -> str | None:
+        return self.outcome.reason.value if isinstance(self.outcome, Unscored) else None
+
+    @property
+    def explanation(self) -> str:
+        return self.outcome.message if isinstance(self.outcome, Unscored) else self.outcome.explanation
 
 
 @dataclass(frozen=True)
@@ -67,9 +77,7 @@ class Progress:
         return self.done == self.total
 
 
-def latest_answers(
-    connection: Connection, round_: Round, *, only: int | None = None
-) -> Iterator[RatedAnswer]:
+def latest_answers(connection: Connection, round_: Round, *, only: int | None = None) -> Iterator[Collected]:
     """The last submitted version of every answer of a round (or to one item of it), one row for each dimension."""
     a, i, s = assignments_table, items_table, answers_table
     last = (
@@ -91,30 +99,25 @@ def latest_answers(
     for row in connection.execute(query):
         for name, kept in row.outcomes.items():
             yield made(
-                RatedAnswer,
+                Collected,
                 row,
                 item=row.case_item,
+                rater=row.person,
+                panel=round_.name,
                 dimension=name,
+                given_at=row.saved_at,
                 outcome=outcome_from_row(kept),
                 marks=marks_from_row(row.marks),
                 seconds=None if row.seconds is None else row.seconds / len(row.outcomes),
             )
 
 
-def history(connection: Connection, assignment: int) -> list[Version]:
-    """Every version of an answer, the first first."""
+def history(connection: Connection, assignment: int) -> Sequence[Row[Any]]:
+    """Every version of an answer, draft or submitted, the first first."""
     table = answers_table
-    query = select(table).where(table.c.assignment == assignment).order_by(table.c.version)
-    return [
-        made(
-            Version,
-            row,
-            number=row.version,
-            is_submitted=row.submitted,
-            marks=marks_from_row(row.marks),
-        )
-        for row in connection.execute(query)
-    ]
+    return connection.execute(
+        select(table).where(table.c.assignment == assignment).order_by(table.c.version)
+    ).all()
 
 
 def progress(connection: Connection, round_: Round, person: str) -> Progress:
@@ -135,7 +138,7 @@ def progress(connection: Connection, round_: Round, person: str) -> Progress:
     return Progress(done, total, None if typical is None else typical * (total - done))
 
 
-def compared_answers(connection: Connection, round_: Round, person: str) -> dict[str, list[Compared]]:
+def compared_answers(connection: Connection, round_: Round, person: str) -> dict[str, list[dict[str, Any]]]:
     """What a rater said in a training round beside the key, by the code of the case."""
     a, i, s = assignments_table, items_table, answers_table
     query = (
@@ -153,14 +156,13 @@ def compared_answers(connection: Connection, round_: Round, person: str) -> dict
     return found
 
 
-def conclude_training(connection: Connection, round_: Round, person: str, now: datetime) -> float:
-    """The share of right grades; the rater has passed where it reaches the mark, or where none is set."""
-    compared = compared_answers(connection, round_, person)
-    share = share_right([each for case in compared.values() for each in case])
+def conclude_training(connection: Connection, round_: Round, person: str, now: datetime) -> None:
+    """The rater has passed where the share of right grades reaches the mark, or where none is set."""
+    compared = [each for case in compared_answers(connection, round_, person).values() for each in case]
+    share = sum(each["is_right"] for each in compared) / len(compared) if compared else 1.0
     mark = round_.settings["pass_mark"]
     if mark is None or share >= mark:
         let_pass(connection, round_, person, now)
-    return share
 
 
 def let_pass(connection: Connection, round_: Round, person: str, now: datetime) -> None:
