@@ -106,9 +106,14 @@ def _sessions(panel: Any, count: int = RATERS) -> list[str]:
     """Raters who have joined, said who they are and signed in: their cookies."""
     from medjury.panel._access import Role, add_person
     from medjury.panel._access._sessions import start_session
-    from medjury.panel._rating._pages import Profile, keep_profile
+    from medjury.panel._rating._pages import keep_profile
 
-    profile = Profile(8, "Nephrology", "St Elsewhere", "specialist")
+    profile = {
+        "years": 8,
+        "specialty": "Nephrology",
+        "affiliation": "St Elsewhere",
+        "seniority": "specialist",
+    }
     sessions = []
     with panel.database.writing() as connection:
         for number in range(count):

@@ -57,7 +57,7 @@ def postgres_store(postgres_server: str) -> str:
 @pytest.fixture
 def postgres_panel(postgres_server: str) -> str:
     """The address of a new database with a panel that holds nothing yet."""
-    from medjury.panel import open_panel_database
+    from medjury.panel._database import open_panel_database
 
     return _copy(postgres_server, "made_panel", lambda address: open_panel_database(address).close())
 

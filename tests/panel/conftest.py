@@ -14,8 +14,9 @@ from starlette.testclient import TestClient, _TestClientTransport
 from tests.panel import in_one_call, routes_once
 
 from medjury.foundation.files import create_private
-from medjury.panel import _database, open_panel_database
+from medjury.panel import _database
 from medjury.panel._access import _passwords
+from medjury.panel._database import open_panel_database
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from medjury.panel import PanelDatabase, open_panel_database
+from medjury.panel._database import PanelDatabase, open_panel_database
 from medjury.panel._design import Round, rounds, set_up
 from medjury.studies import RatedStudy, load_rated_study
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI
 
-from medjury.panel import Panel, listen, make_app
+from medjury.panel._serve import Panel, listen, make_app
 
 WAIT_SECONDS = 60
 

@@ -1,4 +1,4 @@
-"""The panel's database: private, whole or not at all, and refused where a newer version wrote it."""
+"""The panel's database: private, whole or not at all, and refused where another version wrote it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from tests.postgres import postgres_server, postgres_url  # noqa: F401
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import create_private
-from medjury.panel import _database, open_panel_database
-from medjury.panel._tables import VERSION, answers_table, version_table
+from medjury.panel import _database
+from medjury.panel._database import open_panel_database
+from medjury.panel._tables import VERSION, version_table
 
 
 @pytest.fixture(autouse=True)
@@ -36,36 +37,13 @@ def test_what_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
     database.close()
 
 
-def test_what_a_newer_version_wrote_is_refused(tmp_path: Path) -> None:
+def test_what_another_version_wrote_is_refused(tmp_path: Path) -> None:
     database = open_panel_database(tmp_path / "panel.sqlite")
     with database.writing() as connection:
         connection.execute(update(version_table).values(version=99))
     database.close()
-    with pytest.raises(MedjuryError, match="written by a newer Medjury"):
+    with pytest.raises(MedjuryError, match="written by another version"):
         open_panel_database(tmp_path / "panel.sqlite")
-
-
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_what_an_older_version_wrote_gets_the_columns_it_lacks(
-    kind: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    place = tmp_path / "p.sqlite" if kind == "sqlite" else request.getfixturevalue("postgres_url")
-    database = open_panel_database(place)
-    with database.writing() as connection:
-        for name in ("page", "turn", "marks"):
-            connection.exec_driver_sql(f"ALTER TABLE answers DROP COLUMN {name}")
-        connection.execute(update(version_table).values(version=1))
-    database.close()
-    database = open_panel_database(place)
-    with database.reading() as connection:
-        assert (
-            connection.execute(
-                select(answers_table.c.page, answers_table.c.turn, answers_table.c.marks)
-            ).all()
-            == []
-        )
-        assert connection.execute(select(version_table.c.version)).scalar_one() == VERSION
-    database.close()
 
 
 @pytest.mark.parametrize("place", ["mysql://host/name", "nowhere/panel.sqlite", "."])

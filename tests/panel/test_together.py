@@ -14,8 +14,8 @@ from sqlalchemy.exc import TimeoutError as WaitedTooLong
 from tests.postgres import postgres_server, postgres_url  # noqa: F401
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel import PanelDatabase, open_panel_database
 from medjury.panel import _database as together
+from medjury.panel._database import PanelDatabase, open_panel_database
 from medjury.panel._tables import attempts_table
 
 WAIT_SECONDS = 60

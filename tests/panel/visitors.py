@@ -10,8 +10,8 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from playwright.sync_api import BrowserContext
 
-from medjury.panel import Panel, make_app
 from medjury.panel._access import Person, Role, add_person, invite
+from medjury.panel._serve import Panel, make_app
 
 PASSWORD = "tulip-quarry-lantern-oboe"
 

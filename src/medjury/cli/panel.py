@@ -75,9 +75,8 @@ def run(options: argparse.Namespace) -> int:
     stated = ("database", "public_url", "open_id", "passport", "override")
     opened = panel.open_panel(options.study, **{name: getattr(options, name, None) for name in stated})
     if options.action == "serve":
-        with panel.listen(options.host, options.port) as listening:
-            opened = panel.reached_at(opened, options.host, listening, options.public_url)
-            panel.serve(opened, listening, proxies=options.proxy, coordinator=options.coordinator, say=say)
+        where = {"public_url": options.public_url, "proxies": options.proxy}
+        panel.serve(opened, options.host, options.port, **where, coordinator=options.coordinator, say=say)
     elif options.action == "invite":
         print(panel.invitation_link(opened, options.name, options.role))
         if is_local(opened.host):
@@ -85,19 +84,15 @@ def run(options: argparse.Namespace) -> int:
             print(words, file=sys.stderr)
     elif options.action == "trail":
         print(panel.trail_text(opened, check_only=options.check))
-    elif options.action == "references":
-        written, lacking = panel.save_references(opened, options.out)
-        print(f"{options.out}: {written} cases with the reference of a panel, {lacking} without one left out")
-    elif options.action == "questions":
-        count, orders = panel.save_question_replies(opened, options.out)
-        print("\n".join([f"{options.out}: {count} replies", *orders]))
+    elif options.action in ("references", "questions"):
+        print(panel.write_export(opened, options.out, options.action))
     elif options.action == "include":
         print(panel.include_ratings(opened))
     elif options.action == "erase":
         named = {"patient": options.patient, "cases": options.case}
         print(panel.erase_from_panel(opened, **named, dry_run=options.dry_run))
     elif options.action == "export":
-        print(f"{options.out}: {panel.save_ratings(opened, options.out, options.format):,} ratings")
+        print(panel.write_export(opened, options.out, f"ratings:{options.format}"))
     else:
         print(panel.take_in_ratings(opened, options.file, options.mapping))
     return 0

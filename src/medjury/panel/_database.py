@@ -205,7 +205,7 @@ class PanelDatabase:
 
 
 def open_panel_database(url_or_path: str | os.PathLike[str]) -> PanelDatabase:
-    """Open the panel's database and bring its tables up to date: a path, or `postgresql://USER@HOST/NAME`."""
+    """Open the panel's database, or make it: a path, or `postgresql://USER@HOST/NAME`."""
     text = os.fspath(url_or_path)
     if text.startswith(("postgresql://", "postgres://", "postgresql+psycopg://")):
         engine, place = _postgres(text)
@@ -274,29 +274,14 @@ def _postgres(text: str) -> tuple[Engine, str]:
 
 
 def _prepare(database: PanelDatabase) -> None:
-    from sqlalchemy import insert, select, update
+    from sqlalchemy import insert, select
 
     with database.writing() as connection:
         metadata.create_all(connection)
         version = connection.execute(select(version_table.c.version)).scalar()
         if version is None:
             connection.execute(insert(version_table).values(version=VERSION))
-        elif version > VERSION:
+        elif version != VERSION:
             raise MedjuryError(
-                f"{database.place} was written by a newer Medjury; update this one, or name another database"
+                f"{database.place} was written by another version of Medjury; name another database"
             )
-        elif version < VERSION:
-            _add_new_columns(connection)
-            connection.execute(update(version_table).values(version=VERSION))
-
-
-def _add_new_columns(connection: Connection) -> None:
-    """What an older Medjury wrote gets the columns that it lacks; they are empty there."""
-    from sqlalchemy import inspect
-    from sqlalchemy.schema import CreateColumn
-
-    for table in metadata.sorted_tables:
-        known = {each["name"] for each in inspect(connection).get_columns(table.name)}
-        for column in (each for each in table.columns if each.name not in known):
-            words = CreateColumn(column).compile(dialect=connection.dialect)
-            connection.exec_driver_sql(f"ALTER TABLE {table.name} ADD COLUMN {words}")

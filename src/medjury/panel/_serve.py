@@ -42,7 +42,7 @@ def open_panel(
     study file, and so does what the jury of a `passport` keeps."""
     from medjury.in_use.passports import ReadyJury
     from medjury.panel._design import set_up
-    from medjury.panel._meeting import set_up_references
+    from medjury.panel._meeting._reference_files import set_up_references
 
     study = load_rated_study(study_file)
     url = checked_url(public_url or study.panel.public_url or f"http://localhost:{DEFAULT_PORT}")
@@ -179,38 +179,40 @@ def listen(host: str, port: int) -> socket.socket:
 
 def serve(
     panel: Panel,
-    listening: socket.socket,
+    host: str = "127.0.0.1",
+    port: int = DEFAULT_PORT,
     *,
+    public_url: str | None = None,
     proxies: Sequence[str] = (),
     coordinator: str = "Coordinator",
     say: Callable[[str], None] = print,
 ) -> None:
-    """Answer until stopped; what is being saved at that moment is saved."""
+    """Answer until stopped; what is being saved at that moment is saved. Port 0 is one that is free."""
     import uvicorn
 
-    proxies = [_proxy(each) for each in proxies]
-    app = make_app(panel)
-    for line in greeting(panel, coordinators_link(panel, coordinator), proxies):
-        say(line)
-    config = uvicorn.Config(
-        app,
-        access_log=False,  # addresses of invitations are secrets
-        log_level="warning",
-        server_header=False,
-        proxy_headers=bool(proxies),
-        forwarded_allow_ips=list(
-            proxies
-        ),  # whoever else sends the header, on this machine too, is not believed
-        timeout_graceful_shutdown=_FULL_STOP_SECONDS,
-        ws="none",
-    )
-    try:
-        uvicorn.Server(config).run(sockets=[listening])
-    finally:
-        panel.database.close()
+    with listen(host, port) as listening:
+        panel = _reached_at(panel, host, listening, public_url)
+        proxies = [_proxy(each) for each in proxies]
+        app = make_app(panel)
+        for line in greeting(panel, coordinators_link(panel, coordinator), proxies):
+            say(line)
+        config = uvicorn.Config(
+            app,
+            access_log=False,  # addresses of invitations are secrets
+            log_level="warning",
+            server_header=False,
+            proxy_headers=bool(proxies),
+            forwarded_allow_ips=list(proxies),  # whoever else sends the header is not believed, here too
+            timeout_graceful_shutdown=_FULL_STOP_SECONDS,
+            ws="none",
+        )
+        try:
+            uvicorn.Server(config).run(sockets=[listening])
+        finally:
+            panel.database.close()
 
 
-def reached_at(panel: Panel, host: str, listening: socket.socket, public_url: str | None) -> Panel:
+def _reached_at(panel: Panel, host: str, listening: socket.socket, public_url: str | None) -> Panel:
     """The panel with the address that people type, where nobody named one: this machine's, at the port in use."""
     if public_url or (panel.study and panel.study.panel.public_url):
         return panel

@@ -34,7 +34,7 @@ from sqlalchemy import (
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row
 
-VERSION = 5
+VERSION = 1
 _T = TypeVar("_T")
 metadata = MetaData()
 _append_only: list[Table] = []

@@ -10,7 +10,8 @@ import pytest
 from fastapi import FastAPI
 from tests.postgres import postgres_panel, postgres_server, postgres_url  # noqa: F401
 
-from medjury.panel import Panel, PanelDatabase, make_app, open_panel_database
+from medjury.panel._database import PanelDatabase, open_panel_database
+from medjury.panel._serve import Panel, make_app
 
 
 class Clock:

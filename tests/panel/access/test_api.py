@@ -11,8 +11,8 @@ from tests.panel.access.conftest import Clock
 from tests.panel.served import served
 from tests.panel.visitors import Visitor, sign_in
 
-from medjury.panel import Panel, make_app
 from medjury.panel._access import Role
+from medjury.panel._serve import Panel, make_app
 
 
 def key_of(app: FastAPI, name: str = "script") -> tuple[Visitor, str]:

@@ -14,7 +14,6 @@ from tests.panel.access.conftest import Clock
 from tests.panel.visitors import PASSWORD, Visitor, sign_in
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel import Panel, PanelDatabase, make_app
 from medjury.panel._access import Role, invite
 from medjury.panel._access._passwords import _nobodys_hash, check_new_password
 from medjury.panel._access._waiting import (
@@ -25,6 +24,8 @@ from medjury.panel._access._waiting import (
     seconds_to_wait,
     stranger_keys,
 )
+from medjury.panel._database import PanelDatabase
+from medjury.panel._serve import Panel, make_app
 
 
 def attempt(visitor: Visitor, name: str, password: str = "wrong") -> tuple[int, str]:

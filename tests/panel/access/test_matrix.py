@@ -9,10 +9,10 @@ import pytest
 from fastapi import FastAPI
 from tests.panel.visitors import Visitor, sign_in
 
-from medjury.panel import Panel, make_app, open_panel_database
 from medjury.panel._access import Role
 from medjury.panel._declared import DeclaredRoute
 from medjury.panel._panel import OpenIdSettings
+from medjury.panel._serve import Panel, make_app, open_panel_database
 
 # What anyone may open. A route that is not in this list must ask for a role.
 NOT_FOR_YOU = "Your role does not open it."

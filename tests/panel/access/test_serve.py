@@ -22,8 +22,7 @@ from tests.panel.visitors import token_in
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
-from medjury.panel import coordinators_link, invitation_link, open_panel
-from medjury.panel._serve import greeting
+from medjury.panel._serve import coordinators_link, greeting, invitation_link, open_panel
 
 STUDY = """study: ward
 cases: cases.jsonl

@@ -16,9 +16,9 @@ from tests.panel.meeting.closed_rounds import closed_panel, only_round, same
 from tests.panel.raters import GOOD, rater
 from tests.panel.visitors import Visitor, sign_in
 
-from medjury.panel import Panel, make_app, open_panel
 from medjury.panel._access import Role
 from medjury.panel._design import set_state
+from medjury.panel._serve import Panel, make_app, open_panel
 
 WAIT_SECONDS = 60  # nothing waits so long, but for a panel that has stopped
 JUDGE = 'judges:\n  - {{kind: openai, name: juror, url: "{url}", model: m, api_key_env: TAPIR_KEY}}\n'

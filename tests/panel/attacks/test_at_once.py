@@ -14,12 +14,12 @@ from tests.panel.raters import GOOD, rater
 from tests.panel.visitors import sign_in
 
 from medjury.cli import main
-from medjury.panel import make_app, open_panel
 from medjury.panel._access import Role
 from medjury.panel._exchange import _including
 from medjury.panel._exchange import _including as _one_at_a_time
 from medjury.panel._exchange._including import include
-from medjury.studies import RatedStudy
+from medjury.panel._serve import make_app, open_panel
+from medjury.studies import RatedStudy, panel_file
 from medjury.tables import open_run
 
 JUDGE = 'judges:\n  - {{kind: openai, name: juror, url: "{url}", model: m}}\nhumans: panel\n'
@@ -83,7 +83,7 @@ def test_of_two_includes_the_one_that_began_earlier_does_not_put_older_ratings_b
         while not second_came.is_set() and not second.done():
             wait([second], timeout=0.05)
         go_on.set()
-        assert (first.result(60).ratings, second.result(60).ratings) == (12, 15)
-    kept = polars.read_parquet(second.result().file)
+        assert (first.result(60)[0], second.result(60)[0]) == (12, 15)
+    kept = polars.read_parquet(panel_file(panel.study.file, panel.study.name))
     assert set(kept["rater"]) == {"Dr Wallaby 0", "Dr Wallaby 1", "Dr Late"} and len(kept) == 15
     panel.database.close()

@@ -17,8 +17,8 @@ from tests.panel.rounds import SYSTEMS, VENDORS, case_rows, write_study
 from tests.panel.visitors import Visitor, sign_in, token_in
 
 from medjury.cli import main
-from medjury.panel import make_app, open_panel
 from medjury.panel._access import Role
+from medjury.panel._serve import make_app, open_panel
 from medjury.panel._tables import metadata
 
 PLANTED = (

@@ -11,9 +11,9 @@ from sqlalchemy import event
 from tests.panel.rounds import Clock
 from tests.panel.visitors import Visitor, invited, sign_in
 
-from medjury.panel import Panel, make_app, open_panel_database
 from medjury.panel._access import Role, _passwords
 from medjury.panel._access._people import set_disabled
+from medjury.panel._serve import Panel, make_app, open_panel_database
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from fastapi.testclient import TestClient
 from tests.panel.rounds import set_up_panel
 from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
 
-from medjury.panel import Panel, make_app
 from medjury.panel._access import Role, people
 from medjury.panel._evidence._serve import OneTimeLink, view_app
+from medjury.panel._serve import Panel, make_app
 
 
 @pytest.fixture(scope="module")

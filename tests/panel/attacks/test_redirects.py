@@ -19,8 +19,8 @@ from tests.panel.rounds import SYSTEMS, case_rows, write_study
 from tests.panel.visitors import sign_in, token_in
 
 from medjury.cli import main
-from medjury.panel import make_app, open_panel
 from medjury.panel._access import Role
+from medjury.panel._serve import make_app, open_panel
 
 Step = tuple[str, int, str, tuple[str, ...]]  # what was done, the status, where it led, what was asked for it
 

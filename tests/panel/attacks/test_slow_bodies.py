@@ -11,8 +11,8 @@ import pytest
 from tests.panel.rounds import set_up_panel
 from tests.panel.served import served
 
-from medjury.panel import Panel
 from medjury.panel._access import _guard
+from medjury.panel._serve import Panel
 
 WAIT_SECONDS = 60
 

@@ -8,7 +8,7 @@ import pytest
 from tests.panel.raters import rater
 from tests.panel.rounds import case_rows, set_up_panel
 
-from medjury.panel import Panel, make_app
+from medjury.panel._serve import Panel, make_app
 
 WRITTEN = [
     "quokka-scribe",

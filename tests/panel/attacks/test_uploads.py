@@ -14,9 +14,9 @@ from tests.panel.raters import GOOD, rater
 from tests.panel.visitors import Visitor, invited, sign_in
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel import make_app, open_panel
 from medjury.panel._access import Role
 from medjury.panel._exchange import collect
+from medjury.panel._serve import make_app, open_panel
 
 HEADER = b"item,system,rater,dimension,score"
 ROW = b"marmoset-00,zebrafinch-9b,Dr Elsewhere,accuracy,3"

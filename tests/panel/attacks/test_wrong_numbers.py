@@ -16,7 +16,6 @@ from tests.panel.visitors import sign_in, token_in
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
-from medjury.panel import Panel, make_app, open_panel
 from medjury.panel._access import Role
 from medjury.panel._design import join, leave, set_state
 from medjury.panel._exchange import collect
@@ -25,6 +24,7 @@ from medjury.panel._live._pages import agreement_so_far, table_of
 from medjury.panel._meeting._differences import open_meeting
 from medjury.panel._rating import latest_answers
 from medjury.panel._rating._stored_answers import history
+from medjury.panel._serve import Panel, make_app, open_panel
 from medjury.panel._tables import assignments_table, items_table
 
 JUDGE = 'judges:\n  - {{kind: openai, name: juror, url: "{url}", model: m}}\nhumans: panel\n'
@@ -55,7 +55,7 @@ def test_grades_of_another_instrument_are_not_taken_for_this_ones(tmp_path: Path
     closed_panel(tmp_path, grades, place=tmp_path / "ward.panel.sqlite", instrument="own.yaml", dimensions="")
     panel = open_panel(tmp_path / "study.yaml")
     assert panel.study is not None
-    assert include(panel.study, panel.database).ratings == 2
+    assert include(panel.study, panel.database)[0] == 2
     own_instrument(tmp_path, "low")
     again = open_panel(tmp_path / "study.yaml")
     assert again.study is not None

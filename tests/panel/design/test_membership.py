@@ -13,7 +13,7 @@ from tests.panel.rounds import NOON, set_up_panel
 from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel import PanelDatabase
+from medjury.panel._database import PanelDatabase
 from medjury.panel._design import Round, deal, has_joined, join, leave, members, places
 from medjury.panel._design._assignments import Work
 from medjury.panel._tables import assignments_table, items_table

@@ -27,15 +27,7 @@ from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Score
-from medjury.panel import (
-    Panel,
-    _database,
-    make_app,
-    open_panel,
-    save_question_replies,
-    save_ratings,
-    save_references,
-)
+from medjury.panel import _database, write_export
 from medjury.panel._access import Role, trail
 from medjury.panel._access._trail import check_trail, trail_entries
 from medjury.panel._design import outcome_row
@@ -43,7 +35,8 @@ from medjury.panel._erasing._pages import _rows, choice_of, erase
 from medjury.panel._exchange import collect
 from medjury.panel._exchange._files import bring_in
 from medjury.panel._exchange._including import write_ratings_file
-from medjury.panel._meeting import set_up_references
+from medjury.panel._meeting._reference_files import set_up_references
+from medjury.panel._serve import Panel, make_app, open_panel
 from medjury.panel._tables import (
     answers_table,
     asked_table,
@@ -191,9 +184,9 @@ def test_nothing_of_the_patient_is_left_in_any_byte(panel: Panel, tmp_path: Path
     out = tmp_path / "out"
     out.mkdir()
     for kind in ("csv", "xlsx", "label-studio", "redcap"):
-        save_ratings(panel, out / f"ratings-{kind}.{'xlsx' if kind == 'xlsx' else 'txt'}", kind)
-    save_references(panel, out / "references.jsonl")
-    save_question_replies(panel, out / "questions.csv")
+        write_export(panel, out / f"ratings-{kind}.{'xlsx' if kind == 'xlsx' else 'txt'}", f"ratings:{kind}")
+    write_export(panel, out / "references.jsonl", "references")
+    write_export(panel, out / "questions.csv", "questions")
     assert panel.study is not None
     with panel.database.reading() as connection:
         before = collect(connection)
@@ -283,8 +276,8 @@ def test_what_was_erased_does_not_come_back(panel: Panel, tmp_path: Path) -> Non
 
 
 def test_a_file_that_was_changed_is_left_to_its_owner_and_named(panel: Panel, tmp_path: Path) -> None:
-    save_ratings(panel, tmp_path / "a.csv", "csv")
-    save_ratings(panel, tmp_path / "b.csv", "csv")
+    for name in ("a.csv", "b.csv"):
+        write_export(panel, tmp_path / name, "ratings:csv")
     (tmp_path / "a.csv").write_text(f"my own notes on {PATIENT}\n")
     done = erase(panel, choice_of(panel, PATIENT))
     assert (done.files, done.changed_files) == ((str(tmp_path / "b.csv"),), (str(tmp_path / "a.csv"),))

@@ -16,7 +16,7 @@ from tests.panel.evidence.planted_run import Reader, every_page, plant_study, sm
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._evidence import EvidenceRun
-from medjury.panel._evidence._serve import listening
+from medjury.panel._serve import listen
 
 
 @pytest.fixture(scope="module")
@@ -133,8 +133,8 @@ def test_the_command_prints_a_link_that_opens(run: Path) -> None:
                 assert page.status_code == 200
                 assert "case-0001" in page.text
                 assert "server" not in page.headers
-            with pytest.raises(MedjuryError, match="give another --port"):
-                listening("127.0.0.1", int(base.rpartition(":")[2]))
+            with pytest.raises(MedjuryError, match="another with --port"):
+                listen("127.0.0.1", int(base.rpartition(":")[2]))
         finally:
             server.send_signal(signal.SIGINT)
         assert server.wait(timeout=20) == 0

@@ -21,10 +21,10 @@ from tests.panel.served import served
 from tests.panel.visitors import Visitor, sign_in
 
 from medjury.cli import main
-from medjury.panel import Panel, make_app, open_panel
 from medjury.panel._access import Role
 from medjury.panel._meeting._differences import close_meeting
 from medjury.panel._meeting._settling import decide
+from medjury.panel._serve import Panel, make_app, open_panel
 from medjury.store.runs import RunFolder
 from medjury.studies import panel_file
 from medjury.tables import open_run

@@ -15,11 +15,12 @@ from tests.panel.visitors import sign_in
 
 from medjury.cli import main
 from medjury.instruments import Score
-from medjury.panel import Panel, PanelDatabase, make_app
 from medjury.panel._access import Role
+from medjury.panel._database import PanelDatabase
 from medjury.panel._exchange import collect
 from medjury.panel._live import _stopping
-from medjury.panel._live._stopping import Outlook, Stopping, stopping_of, table_beside_run
+from medjury.panel._live._stopping import Stopping, stopping_of, table_beside_run
+from medjury.panel._serve import Panel, make_app
 from medjury.studies import RatedStudy
 from medjury.tables import open_run
 from medjury.validation import settling
@@ -63,7 +64,7 @@ def test_it_is_what_plan_more_says_of_the_run_that_has_these_ratings(
         ratings = collect(connection)
     told = stopping_of(study, run_of(study), ratings, RATINGS)
     assert main(["panel", "include", str(study.file)]) == 0
-    assert told.rows == settling(open_run(run_of(study)), planned=RATINGS, resamples=1000).rows
+    assert told == tuple(settling(open_run(run_of(study)), planned=RATINGS, resamples=1000).rows)
     again = stopping_of(study, run_of(study), ratings, RATINGS)
     assert again == told, "what the run has of clinicians counts once"
 
@@ -76,10 +77,10 @@ def test_a_page_does_not_wait_for_long_computations(
         ratings = collect(connection)
     may_end, begun = Event(), []
 
-    def slow(*given: object) -> Outlook:
+    def slow(*given: object) -> str:
         begun.append(given)
         assert may_end.wait(60)
-        return Outlook(why="done")
+        return "done"
 
     monkeypatch.setattr(_stopping, "stopping_of", slow)
     stopping = Stopping(study, wait_seconds=0.05)
@@ -88,9 +89,9 @@ def test_a_page_does_not_wait_for_long_computations(
     assert len(begun) == 1, "one at a time"
     may_end.set()
     stopping.wait_seconds = 60
-    assert stopping.of(ratings, RATINGS) == Outlook(why="done")
-    assert stopping.of(ratings, RATINGS) == Outlook(why="done") and len(begun) == 1, "once for each change"
-    assert stopping.of(ratings[1:], RATINGS) == Outlook(why="done") and len(begun) == 2
+    assert stopping.of(ratings, RATINGS) == "done"
+    assert stopping.of(ratings, RATINGS) == "done" and len(begun) == 1, "once for each change"
+    assert stopping.of(ratings[1:], RATINGS) == "done" and len(begun) == 2
 
 
 def test_little_is_called_little(reviewed: tuple[PanelDatabase, RatedStudy]) -> None:
@@ -99,7 +100,7 @@ def test_little_is_called_little(reviewed: tuple[PanelDatabase, RatedStudy]) -> 
         ratings = collect(connection)
     few = {each.item for each in ratings[:6]}
     told = stopping_of(study, run_of(study), [each for each in ratings if each.item in few], RATINGS)
-    assert not told.rows and "from 10 answers on" in told.why
+    assert isinstance(told, str) and "from 10 answers on" in told
 
 
 def test_without_a_run_nothing_is_claimed(reviewed: tuple[PanelDatabase, RatedStudy], tmp_path: Path) -> None:
@@ -119,8 +120,8 @@ def test_it_follows_the_studys_own_rule_where_somebody_settles_what_raters_say(t
     database.close()
     stopping = Stopping(study, wait_seconds=60)
     told = stopping.of(ratings, RATINGS)
-    assert told is not None and not told.rows, "the mean of raters is not what this study takes"
-    assert "'reconciled'" in told.why and "none yet" in told.why
+    assert isinstance(told, str), "the mean of raters is not what this study takes"
+    assert "'reconciled'" in told and "none yet" in told
     said: dict[str, dict[str, float]] = {}
     for each in ratings:
         said.setdefault(each.item, {})[each.rater] = each.score or 0
@@ -137,4 +138,4 @@ def test_it_follows_the_studys_own_rule_where_somebody_settles_what_raters_say(t
     assert {item: found[item] for item in said if item not in apart} == {
         item: max(grades.values()) for item, grades in said.items() if item not in apart
     }
-    assert stopping_of(study, run_of(study), settled, RATINGS).rows
+    assert isinstance(stopping_of(study, run_of(study), settled, RATINGS), tuple)

@@ -12,9 +12,9 @@ from tests.panel.meeting.closed_rounds import ONE_SYSTEM, Grades, only_round, ra
 from tests.panel.rounds import NOON, Clock, write_study
 from tests.panel.visitors import Visitor, sign_in, token_in
 
-from medjury.panel import Panel, make_app, open_panel_database
 from medjury.panel._access import Role
 from medjury.panel._design import set_state, set_up
+from medjury.panel._serve import Panel, make_app, open_panel_database
 
 
 @dataclass

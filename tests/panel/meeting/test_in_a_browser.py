@@ -14,10 +14,12 @@ from tests.panel.served import served
 from tests.panel.visitors import let_in
 
 from medjury.intake.cases import read_cases
-from medjury.panel import Panel, open_panel_database, save_question_replies, save_references
+from medjury.panel import write_export
 from medjury.panel._access import Person, Role
 from medjury.panel._design import set_state, set_up
-from medjury.panel._meeting import panel_scores, reconciled_labels, set_up_references
+from medjury.panel._meeting._items import reconciled_labels
+from medjury.panel._meeting._reference_files import panel_scores, set_up_references
+from medjury.panel._serve import Panel, open_panel_database
 
 
 def joined(
@@ -157,7 +159,8 @@ def test_a_panel_of_three_writes_the_reference_and_scores(browser: Browser, tmp_
         one.get_by_role("button", name="Finish this case").click()
         assert one.get_by_text("This case is done").is_visible()
         looks_good(one, "done")
-        assert save_references(panel, tmp_path / "references.jsonl") == (1, 0)
+        told = write_export(panel, tmp_path / "references.jsonl", "references")
+        assert "1 cases with the reference of a panel, 0 without" in told
         with panel.database.reading() as connection:
             assert len(list(panel_scores(connection))) == 4
     case = next(iter(read_cases(tmp_path / "references.jsonl")))
@@ -189,6 +192,6 @@ def test_a_preference_is_asked_after_concordant_blind_and_in_both_orders(
             page.get_by_role("button", name="Save and go on").click()
             assert page.get_by_text("answered").is_visible()
         assert sorted(left) == ["Wait and see 0", "Watchful waiting 0"]
-        assert save_question_replies(panel, tmp_path / "replies.csv")[0] == 2
+        assert "2 replies" in write_export(panel, tmp_path / "replies.csv", "questions")
     lines = (tmp_path / "replies.csv").read_text(encoding="utf-8").splitlines()
     assert sorted(line.split(",")[7] for line in lines[1:]) == ["answer", "reference"]

@@ -13,15 +13,22 @@ from tests.panel.rounds import NOON, write_study
 from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel import Panel
 from medjury.panel._access import Person
 from medjury.panel._design import read_form, set_state
-from medjury.panel._meeting import order_counts, question_replies, write_question_replies
 from medjury.panel._meeting._differences import open_meeting
 from medjury.panel._meeting._pages import reply
-from medjury.panel._meeting._questions import QuestionReply, ask_questions, questions_for
+from medjury.panel._meeting._questions import (
+    QuestionReply,
+    ask_questions,
+    left_share,
+    question_replies,
+    questions_for,
+    what_order_did,
+    write_question_replies,
+)
 from medjury.panel._meeting._settling import Overtaken
 from medjury.panel._rating._saving import Entry, add_version
+from medjury.panel._serve import Panel
 from medjury.panel._tables import asked_table, assignments_table
 
 WHEN = "{name: p, ask: x, when: {dimension: concordant, is: 1}, "
@@ -105,8 +112,8 @@ def test_the_texts_stand_as_they_were_turned_and_carry_no_name(tmp_path: Path) -
     assert sorted((each.left, each.choice, each.chosen) for each in found) == [
         ("answer", "left", "answer"), ("reference", "left", "reference"),
     ]  # fmt: skip
-    counts = order_counts(found, "preference")
-    assert (counts.left, counts.right) == (2, 0), "the effect of order can be counted"
+    share = left_share(found, "preference")
+    assert (share.value, share.n) == (1, 2), "the effect of order can be counted"
 
 
 def replies_by(*choices: str) -> list[QuestionReply]:
@@ -121,8 +128,8 @@ def replies_by(*choices: str) -> list[QuestionReply]:
 
 
 def test_what_order_did_comes_with_an_interval_of_whole_raters() -> None:
-    spread = order_counts(replies_by(*["LRLRLRLRLN"] * 40), "preference").left_share
-    habits = order_counts(replies_by(*["LLLLLLLLLN", "RRRRRRRRRN"] * 20), "preference").left_share
+    spread = left_share(replies_by(*["LRLRLRLRLN"] * 40), "preference")
+    habits = left_share(replies_by(*["LLLLLLLLLN", "RRRRRRRRRN"] * 20), "preference")
     assert (spread.n, habits.n) == (360, 360), "whoever prefers neither chose no side"
     assert (
         spread.low is not None
@@ -134,11 +141,13 @@ def test_what_order_did_comes_with_an_interval_of_whole_raters() -> None:
     assert habits.high - habits.low > 2 * (spread.high - spread.low), (
         "forty habits are worth forty replies, not 360"
     )
-    biased = order_counts(replies_by(*["LLLLLLLLLR"] * 40), "preference")
-    assert biased.left_share.low is not None and biased.left_share.low > 0.5
-    assert "preference: the left text was chosen in 0.90" in biased.text() and "400 replies" in biased.text()
-    alone = order_counts(replies_by("LLLL"), "preference")
-    assert alone.left_share.value is None and "two raters or more" in alone.text()
+    biased = replies_by(*["LLLLLLLLLR"] * 40)
+    low, told = left_share(biased, "preference").low, what_order_did(biased, "preference")
+    assert low is not None and low > 0.5
+    assert "preference: the left text was chosen in 0.90" in told and "400 replies" in told
+    alone = replies_by("LLLL")
+    assert left_share(alone, "preference").value is None
+    assert "two raters or more" in what_order_did(alone, "preference")
 
 
 def test_a_reply_is_changed_by_a_new_version_and_taken_back_with_its_grade(tmp_path: Path) -> None:

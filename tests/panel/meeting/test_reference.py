@@ -18,7 +18,6 @@ from medjury.instruments import Score
 from medjury.intake.cases import read_cases
 from medjury.panel._access import Person
 from medjury.panel._design import form_of_instrument, read_form
-from medjury.panel._meeting import panel_scores, set_up_references, write_references
 from medjury.panel._meeting._reference import ROUTINE as ROUTINE_PART
 from medjury.panel._meeting._reference import (
     TOGETHER,
@@ -32,7 +31,12 @@ from medjury.panel._meeting._reference import (
     work_of_person,
     write,
 )
-from medjury.panel._meeting._reference_files import panel_references
+from medjury.panel._meeting._reference_files import (
+    panel_references,
+    panel_scores,
+    set_up_references,
+    write_references,
+)
 from medjury.panel._meeting._settling import Overtaken
 from medjury.panel._tables import reference_entries_table
 
@@ -117,17 +121,17 @@ def test_nobody_sees_another_members_words_before_the_meeting(tmp_path: Path) ->
         work = hand_in(connection, work, one, "the secret of one")
         work = hand_in(connection, work, two, "the secret of two")
         shown = shown_of_work(connection, work, three.id)
-        assert (shown.others, shown.routine, shown.reference, shown.waiting) == ((), None, None, 1)
+        assert [shown[name] for name in ("others", "routine", "reference", "waiting")] == [[], None, None, 1]
         with pytest.raises(MedjuryError, match="still reading alone"):
             begin_meeting(connection, work, one.id, NOON)
         go_on(connection, work, "the coordinator", NOON, to="together")
         shown = shown_of_work(connection, again(connection, work), three.id)
-        assert sorted(str(wrote.get("primary", "nothing")) for _, wrote in shown.others) == [
+        assert sorted(str(wrote.get("primary", "nothing")) for _, wrote in shown["others"]) == [
             "nothing", "the secret of one", "the secret of two",
         ]  # fmt: skip
-        assert shown.routine is None, "the routine diagnosis waits for the reference"
+        assert shown["routine"] is None, "the routine diagnosis waits for the reference"
         shown = shown_of_work(connection, write_together(connection, again(connection, work), one), two.id)
-        assert (shown.routine, shown.reference) == (ROUTINE, SAID)
+        assert (shown["routine"], shown["reference"]) == (ROUTINE, SAID)
 
 
 def test_each_stage_is_locked_once_the_next_has_begun(tmp_path: Path) -> None:

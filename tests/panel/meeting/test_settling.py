@@ -18,7 +18,6 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored, load_instrument
 from medjury.panel._access import Person
 from medjury.panel._design import Read, set_state
-from medjury.panel._meeting import reconciled_labels
 from medjury.panel._meeting._differences import (
     close_meeting,
     differing,
@@ -27,7 +26,7 @@ from medjury.panel._meeting._differences import (
     open_meeting,
     rated_items,
 )
-from medjury.panel._meeting._items import MeetingItem, meeting_items
+from medjury.panel._meeting._items import MeetingItem, meeting_items, reconciled_labels
 from medjury.panel._meeting._settling import Overtaken, confirm, decide, do_not_agree, propose, read_settled
 from medjury.panel._tables import answers_table, decisions_table, proposals_table
 

@@ -14,7 +14,7 @@ from tests.panel.rounds import set_up_panel
 from tests.panel.served import served
 from tests.panel.visitors import hand_over
 
-from medjury.panel import Panel, make_app
+from medjury.panel._serve import Panel, make_app
 
 DESKTOP = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}

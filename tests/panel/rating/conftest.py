@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 from tests.panel.rounds import Clock, set_up_panel
 
-from medjury.panel import Panel, make_app
+from medjury.panel._serve import Panel, make_app
 
 
 @pytest.fixture

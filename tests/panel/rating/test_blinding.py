@@ -14,8 +14,8 @@ from tests.panel.raters import GOOD, Rater, rater
 from tests.panel.rounds import SYSTEMS, VENDORS, case_rows, set_up_panel
 from tests.panel.visitors import sign_in
 
-from medjury.panel import Panel, make_app
 from medjury.panel._access import Role
+from medjury.panel._serve import Panel, make_app
 
 MakePanel = Callable[..., FastAPI]
 JUDGES = 'judges: [{kind: openai, name: juror-tapir, url: "http://127.0.0.1:9/v1", model: m}]\n'

@@ -12,10 +12,10 @@ from tests.panel.rounds import Clock, write_study
 from tests.panel.visitors import sign_in
 from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
-from medjury.panel import Panel, make_app, open_panel_database
 from medjury.panel._access import Role
 from medjury.panel._design import set_up
 from medjury.panel._rating import _coordinator_pages as _history_page
+from medjury.panel._serve import Panel, make_app, open_panel_database
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hypothesis import strategies as some
 from sqlalchemy.engine import Connection
 from tests.panel.rounds import NOON, Clock, set_up_panel
 
-from medjury.panel import PanelDatabase
+from medjury.panel._database import PanelDatabase
 from medjury.panel._design._assignments import Work
 from medjury.panel._rating._saving import _row, looked, note_opened, note_saved, note_sign_of_life
 

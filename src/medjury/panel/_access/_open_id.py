@@ -16,7 +16,6 @@ import urllib.error
 import urllib.request
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from hmac import compare_digest
 from typing import TYPE_CHECKING, Any
@@ -59,12 +58,8 @@ class ProviderError(MedjuryError):
     """The provider cannot be asked, or what it says cannot be believed."""
 
 
-@dataclass(frozen=True)
-class Identity:
-    """Whom the provider signed in. The e-mail address is there only where the provider says that it is verified."""
-
-    subject: str
-    email: str | None
+# Whom the provider signed in: the subject, and the e-mail address where the provider says that it is verified.
+Identity = tuple[str, str | None]
 
 
 def key_for(keys: Sequence[Any], kid: str | None, algorithm: str) -> dict[str, Any] | None:
@@ -99,9 +94,7 @@ def identity_in(
     subject, email = claims["sub"], claims.get("email")
     if not isinstance(subject, str) or not 0 < len(subject) <= 255:
         raise ProviderError("the identity token names nobody")
-    return Identity(
-        subject, email if claims.get("email_verified") is True and isinstance(email, str) else None
-    )
+    return subject, email if claims.get("email_verified") is True and isinstance(email, str) else None
 
 
 def _signed(
@@ -335,8 +328,8 @@ def _person(
     connection: Connection, panel: Panel, identity: Identity, invitation: str | None
 ) -> Person | None:
     assert panel.open_id is not None
-    subject, now = f"{panel.open_id.issuer} {identity.subject}", panel.now()
-    email = compared(identity.email) if identity.email else None
+    subject, now = f"{panel.open_id.issuer} {identity[0]}", panel.now()
+    email = compared(identity[1]) if identity[1] else None
     row = connection.execute(select(people_table).where(people_table.c.subject == subject)).first()
     if row is not None and invitation is None:
         return None if row.disabled_at is not None else person_of(row)

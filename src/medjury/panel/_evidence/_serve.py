@@ -11,7 +11,6 @@ import hmac
 import importlib
 import ipaddress
 import secrets
-import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -29,6 +28,7 @@ from medjury.panel._evidence._pages import evidence_routes
 from medjury.panel._evidence._run import EvidenceRun
 from medjury.panel._look import error_page, look_of
 from medjury.panel._look import routes as look_routes
+from medjury.panel._serve import listen
 from medjury.store.runs import RunFolder
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def serve_evidence(
         say(f"Reading {answers:,} answers and checking their texts…")
     run = EvidenceRun(folder, cases=cases, hide_texts=hide_texts)
     other = None if beside is None else EvidenceRun(beside, hide_texts=hide_texts)
-    with listening(host, port) as bound:
+    with listen(host, port) as bound:
         number = bound.getsockname()[1]
         link = OneTimeLink(number)
         known = {"127.0.0.1", "localhost", "::1", host}
@@ -202,18 +202,3 @@ def check_host(host: str, open_to_network: bool) -> None:
             f"{host} is beyond this machine, and what is shown would travel unencrypted; leave --host out, put a "
             "TLS proxy before 127.0.0.1, or say --open-to-network"
         )
-
-
-def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens; a port that is taken is an error."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((host, port))
-    except OSError as error:
-        bound.close()
-        raise MedjuryError(
-            f"{host}, port {port}: cannot be served ({error.strerror}); give another --port"
-        ) from None
-    return bound

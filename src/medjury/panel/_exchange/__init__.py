@@ -6,13 +6,7 @@ Programs may ask for them too. What was given in the panel is never changed by a
 from __future__ import annotations
 
 from medjury.panel._exchange._collecting import collect, ratings_frame, round_state
-from medjury.panel._exchange._files import (
-    include_ratings,
-    save_question_replies,
-    save_ratings,
-    save_references,
-    take_in_ratings,
-)
+from medjury.panel._exchange._files import include_ratings, take_in_ratings, write_export
 from medjury.panel._exchange._pages import NAVIGATION, routes
 
 __all__ = [
@@ -22,8 +16,6 @@ __all__ = [
     "ratings_frame",
     "round_state",
     "routes",
-    "save_question_replies",
-    "save_ratings",
-    "save_references",
     "take_in_ratings",
+    "write_export",
 ]

@@ -34,7 +34,8 @@ from medjury.panel._access import (
 from medjury.panel._design import outcome_row, rounds
 from medjury.panel._exchange._collecting import collect, ratings_frame
 from medjury.panel._exchange._including import include
-from medjury.panel._meeting import order_counts, question_replies, write_question_replies, write_references
+from medjury.panel._meeting._questions import question_replies, what_order_did, write_question_replies
+from medjury.panel._meeting._reference_files import write_references
 from medjury.panel._panel import Panel
 from medjury.panel._rating import Collected
 from medjury.panel._tables import exports_table, imported_table
@@ -280,57 +281,35 @@ def bring_in_sent(
             raise FileError(str(error).replace(f"{folder}/", "")) from None
 
 
-def save_references(panel: Panel, file: str | Path) -> tuple[int, int]:
-    """Write the study's cases with the references of its panels; how many cases have one, and how many none."""
-    with panel.database.reading() as connection:
-        counts = write_references(connection, _study(panel).cases, file)
-    _note_export(panel, file, "references")
-    return counts
-
-
-def save_question_replies(panel: Panel, file: str | Path) -> tuple[int, list[str]]:
-    """Write the replies to the study's further questions as CSV; how many there are, and what order did to each."""
-    with panel.database.reading() as connection:
-        found = [each for round_ in rounds(connection) for each in question_replies(connection, round_)]
-    between = dict.fromkeys(each.question for each in found if each.left)
-    count = write_question_replies(found, file)
-    _note_export(panel, file, "questions")
-    return count, [order_counts(found, name).text() for name in between]
-
-
-def save_ratings(panel: Panel, file: str | Path, kind: str) -> int:
-    """Write the ratings for another program; how many there are."""
-    with panel.database.reading() as connection:
-        ratings = collect(connection)
-    write_whole(file, FORMATS[kind].write(ratings, _study(panel).instrument))
-    _note_export(panel, file, f"ratings:{kind}")
-    return len(ratings)
-
-
-def write_export(panel: Panel, file: Path, kind: str) -> None:
-    """Write a file anew that was written here before, as it would be written now."""
+def write_export(panel: Panel, file: str | Path, kind: str) -> str:
+    """Write what other programs take: `references` (the study's cases with those of its panels), `questions` (the
+    replies to further questions), or `ratings:FORMAT`. What was written, in words; where, is remembered: an
+    erasure has to find it."""
     what, _, format_ = kind.partition(":")
-    if what == "references":
-        save_references(panel, file)
-    elif what == "questions":
-        save_question_replies(panel, file)
-    else:
-        save_ratings(panel, file, format_)
-
-
-def _note_export(panel: Panel, file: str | Path, kind: str) -> None:
-    """Remember where it was written: an erasure has to find it."""
+    with panel.database.reading() as connection:
+        if what == "references":
+            written, lacking = write_references(connection, _study(panel).cases, file)
+            said = f"{written} cases with the reference of a panel, {lacking} without one left out"
+        elif what == "questions":
+            found = [each for round_ in rounds(connection) for each in question_replies(connection, round_)]
+            between = dict.fromkeys(each.question for each in found if each.left)
+            orders = [what_order_did(found, name) for name in between]
+            said = "\n".join([f"{write_question_replies(found, file)} replies", *orders])
+        else:
+            ratings = collect(connection)
+            write_whole(file, FORMATS[format_].write(ratings, _study(panel).instrument))
+            said = f"{len(ratings):,} ratings"
     place = Path(file).resolve()
-    row = {"kind": kind, "digest": hashlib.sha256(place.read_bytes()).hexdigest()}
+    row = {"kind": kind, "digest": hashlib.sha256(place.read_bytes()).hexdigest(), "path": str(place)}
     with panel.database.writing() as connection:
         connection.execute(delete(exports_table).where(exports_table.c.path == str(place)))
-        row |= {"path": str(place), "written_at": panel.now().isoformat()}
-        connection.execute(insert(exports_table).values(**row))
+        connection.execute(insert(exports_table).values(**row, written_at=panel.now().isoformat()))
+    return f"{file}: {said}"
 
 
 def include_ratings(panel: Panel) -> str:
     """Bring the ratings into the study and its run; what came of it, in words."""
-    return include(_study(panel), panel.database).text()
+    return include(_study(panel), panel.database)[1]
 
 
 def take_in_ratings(panel: Panel, file: str | Path, mapping: str | Path | None = None) -> str:

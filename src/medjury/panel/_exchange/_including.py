@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
@@ -23,7 +22,7 @@ from medjury.panel._exchange._collecting import collect, counted_ratings, rating
 from medjury.panel._meeting._reference_files import REFERENCE
 from medjury.panel._rating import Collected
 from medjury.panel._tables import reference_cases_table
-from medjury.studies import RatedStudy, RunResult, load_study, panel_file, run_study
+from medjury.studies import RatedStudy, load_study, panel_file, run_study
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -66,33 +65,14 @@ _NOT_NAMED = (
 )
 
 
-@dataclass(frozen=True)
-class Included:
-    """What was written, and the run that has the ratings now (None: there is none yet that is complete)."""
-
-    file: Path
-    ratings: int
-    counts: str
-    run: RunResult | None
-    report: Path | None
-    notes: tuple[str, ...] = ()
-
-    def text(self) -> str:
-        lines = [f"{self.counts}: {self.file}", *self.notes]
-        if self.run is not None:
-            lines.append(self.run.text())
-        if self.report is not None:
-            lines.append(f"Report: {self.report}")
-        return "\n".join(lines)
-
-
-def include(study: RatedStudy, database: PanelDatabase) -> Included:
-    """Write the ratings beside the study file, and bring them into its run. No model is asked anything."""
+def include(study: RatedStudy, database: PanelDatabase) -> tuple[int, str]:
+    """Write the ratings beside the study file, and bring them into its run. No model is asked anything. How many
+    there are, and what came of it, in words."""
     with one_at_a_time(panel_file(study.file, study.name)):
         return _include(study, database)
 
 
-def _include(study: RatedStudy, database: PanelDatabase) -> Included:
+def _include(study: RatedStudy, database: PanelDatabase) -> tuple[int, str]:
     with database.reading() as connection:
         ratings = collect(connection)
         refuse_changed_questions(study, connection, ratings)
@@ -100,26 +80,27 @@ def _include(study: RatedStudy, database: PanelDatabase) -> Included:
         raise MedjuryError("nobody has rated a case yet; there is nothing to include")
     refuse_changed(study, ratings)
     settled = _settled_unless_named(study, ratings)
-    notes = (_NOT_NAMED.format(count=len(settled)),) if settled else ()
     ratings = [each for each in ratings if each not in settled]
-    file = write_ratings_file(study, ratings)
-    counts = counted_ratings(ratings)
+    lines = [f"{counted_ratings(ratings)}: {write_ratings_file(study, ratings)}"]
+    lines += [_NOT_NAMED.format(count=len(settled))] if settled else []
     stated = study.settings.humans
     if stated is None or not stated.are_of_panel:
         own = "names no clinicians" if stated is None else f"takes its clinicians from {stated.path}"
-        note = f"{study.file.name} {own}: write `humans: panel` into it, and run `medjury run {study.file}`"
-        return Included(file, len(ratings), counts, None, None, (*notes, note))
-    if not study.settings.judges or not load_study(study.file).finished:
-        note = f"There is no complete run yet: `medjury run {study.file}` includes these ratings"
-        return Included(file, len(ratings), counts, None, None, (*notes, note))
-    return Included(file, len(ratings), counts, *_run_again(study), notes)
+        lines.append(
+            f"{study.file.name} {own}: write `humans: panel` into it, and run `medjury run {study.file}`"
+        )
+    elif not study.settings.judges or not load_study(study.file).finished:
+        lines.append(f"There is no complete run yet: `medjury run {study.file}` includes these ratings")
+    else:
+        lines += _run_again(study)
+    return len(ratings), "\n".join(lines)
 
 
-def _run_again(study: RatedStudy) -> tuple[RunResult, Path]:
+def _run_again(study: RatedStudy) -> list[str]:
     from medjury.report import write_page
 
     result = run_study(load_study(study.file), ask=False)
-    return result, write_page(result.folder)
+    return [result.text(), f"Report: {write_page(result.folder)}"]
 
 
 def _settled_unless_named(study: RatedStudy, ratings: Sequence[Collected]) -> list[Collected]:

@@ -43,7 +43,7 @@ def _add_pages(router: APIRouter, panel: Panel) -> None:
             status=status,
             formats=FORMATS,
             counted=counted_ratings(ratings),
-            **{"problem": "", "report": "", "made": None, **values},
+            **{"problem": "", "report": "", "made": "", **values},
         )
 
     @router.get("/exchange")
@@ -72,12 +72,12 @@ def _add_pages(router: APIRouter, panel: Panel) -> None:
         try:
             study = panel.study_now
             assert study is not None
-            made = include(study, panel.database)
+            count, made = include(study, panel.database)
         except MedjuryError as error:
             command = f"Or, at the machine of the panel: medjury panel include {panel.study.file.name}"
             return shown(request, problem=f"{error}\n{command}", status=400)
         with panel.database.writing() as connection:
-            trail(connection, person, "included ratings in the study", str(made.ratings), now=panel.now())
+            trail(connection, person, "included ratings in the study", str(count), now=panel.now())
         return shown(request, made=made)
 
     @router.post("/exchange/import")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from fastapi import APIRouter, Request
@@ -37,20 +38,9 @@ _UNTIL = ((15, "15 s"), (30, "30 s"), (60, "1 min"), (120, "2 min"), (300, "5 mi
 When = Mapping[tuple[str, str, str, str], str]  # item, system, rater, dimension -> when it was given
 
 
-@dataclass(frozen=True)
-class Step:
-    """Alpha of the first `shared` answers that two raters or more had rated, and where it is drawn."""
-
-    shared: int
-    alpha: Estimate
-    x: float
-    y: float
-    top: float
-    bottom: float
-
-
-def growing_agreement(grid: Grid, when: When) -> list[Step]:
-    """Alpha after a fifth, two fifths … of the answers, in the order in which their second rater came."""
+def growing_agreement(grid: Grid, when: When) -> list[dict[str, Any]]:
+    """Alpha after a fifth, two fifths … of the answers, in the order in which their second rater came, and where
+    it is drawn."""
     scores = np.column_stack(list(grid.scores.values()))
     places = np.flatnonzero(np.sum(~np.isnan(scores), axis=1) >= 2)
     places = places[np.argsort([_second(grid, int(at), when) for at in places], kind="stable")]
@@ -64,9 +54,13 @@ def growing_agreement(grid: Grid, when: When) -> list[Step]:
         if alpha.value is None or alpha.low is None or alpha.high is None:
             continue
         x = _LEFT + 12 + (WIDTH - _LEFT - 24) * count / len(places)
-        steps.append(
-            Step(count, alpha, round(x, 1), height(alpha.value), height(alpha.high), height(alpha.low))
-        )
+        drawn = {
+            "x": round(x, 1),
+            "y": height(alpha.value),
+            "top": height(alpha.high),
+            "bottom": height(alpha.low),
+        }
+        steps.append({"shared": count, "alpha": alpha, **drawn})
     return steps
 
 
@@ -85,22 +79,11 @@ def height(alpha: float) -> float:
     return round(_BOTTOM - (_BOTTOM - _TOP) * (max(alpha, _LOWEST) - _LOWEST) / (1 - _LOWEST), 1)
 
 
-@dataclass(frozen=True)
-class Bar:
-    """How many cases took about so long."""
-
-    label: str
-    cases: int
-    x: float
-    y: float
-    height: float
-
-
 BAR_WIDTH = 30
 
 
-def time_bars(seconds: Sequence[float]) -> list[Bar]:
-    """The cases by the time they took; none where nothing was measured."""
+def time_bars(seconds: Sequence[float]) -> list[dict[str, Any]]:
+    """How many cases took about so long, and where that is drawn."""
     edges = [edge for edge, _ in _UNTIL]
     places = np.searchsorted(edges, seconds, side="right")
     counts = [int((places == at).sum()) for at in range(len(edges) + 1)]
@@ -108,7 +91,13 @@ def time_bars(seconds: Sequence[float]) -> list[Bar]:
     most = max(counts) or 1
     tall = [round(72 * count / most, 1) for count in counts]
     return [
-        Bar(label, count, 8 + at * (BAR_WIDTH + 22), round(_BOTTOM - each, 1), each)
+        {
+            "label": label,
+            "cases": count,
+            "x": 8 + at * (BAR_WIDTH + 22),
+            "y": round(_BOTTOM - each, 1),
+            "height": each,
+        }
         for at, (label, count, each) in enumerate(zip(labels, counts, tall, strict=True))
     ]
 
@@ -129,22 +118,10 @@ class Agreed:
     dimension: str
     alpha: Estimate
     shared: int
-    steps: Sequence[Step] = ()
+    steps: Sequence[dict[str, Any]] = ()
 
 
-@dataclass(frozen=True)
-class Drift:
-    """How one rater's distance from the others changed, on one dimension."""
-
-    rater: str
-    dimension: str
-    change: Estimate
-
-    @property
-    def is_reported(self) -> bool:
-        """Whether the interval leaves out no change at all."""
-        low, high = self.change.low, self.change.high
-        return low is not None and high is not None and (low > 0 or high < 0)
+_Drift = tuple[str, str, Estimate]  # how one rater's distance from the others changed, on one dimension
 
 
 def agreement_so_far(table: RatingTable, ratings: Sequence[Collected] = ()) -> list[Agreed]:
@@ -164,15 +141,21 @@ def _agreed(grid: Grid, when: When) -> Agreed:
     return Agreed(grid.dimension, alpha, shared, growing_agreement(grid, when) if alpha.defined else ())
 
 
-def drifts(table: RatingTable, ratings: Sequence[Collected]) -> list[Drift]:
+def drifts(table: RatingTable, ratings: Sequence[Collected]) -> list[_Drift]:
     """Every rater and dimension with enough work on both sides of its middle."""
     when = {(each.item, each.system, each.rater, each.dimension): each.given_at for each in ratings}
     return [
-        Drift(rater, grid.dimension, change)
+        (rater, grid.dimension, change)
         for grid in (table.grid(each.name) for each in table.dimensions if not each.derived)
         for rater in grid.scores
         if (change := _drift(grid, rater, when)) is not None
     ]
+
+
+def _is_reported(change: Estimate) -> bool:
+    """Whether the interval leaves out no change at all."""
+    low, high = change.low, change.high
+    return low is not None and high is not None and (low > 0 or high < 0)
 
 
 def _drift(grid: Grid, rater: str, when: When) -> Estimate | None:
@@ -226,17 +209,17 @@ class _Numbers:
 
     panel: Panel
     _of: list[Collected] = field(default_factory=list)
-    _found: tuple[list[Agreed], list[Drift], str] = field(default_factory=lambda: ([], [], ""))
+    _found: tuple[list[Agreed], list[_Drift], str] = field(default_factory=lambda: ([], [], ""))
     _turn: Lock = field(default_factory=Lock)
     _patients: dict[str, str] | None = None
 
-    def of(self, ratings: list[Collected]) -> tuple[list[Agreed], list[Drift], str]:
+    def of(self, ratings: list[Collected]) -> tuple[list[Agreed], list[_Drift], str]:
         with self._turn:
             if ratings != self._of:
                 self._found, self._of = self._computed(ratings), ratings
             return self._found
 
-    def _computed(self, ratings: list[Collected]) -> tuple[list[Agreed], list[Drift], str]:
+    def _computed(self, ratings: list[Collected]) -> tuple[list[Agreed], list[_Drift], str]:
         study = self.panel.study_now
         if study is None or not ratings:
             return [], [], ""
@@ -268,7 +251,7 @@ def routes(panel: Panel) -> APIRouter:
             "live/live.html",
             states=states,
             agreed=agreed,
-            drifted=[each for each in drifted if each.is_reported],
+            drifted=[each for each in drifted if _is_reported(each[2])],
             watched=len(drifted),
             problem=problem,
             drawn=any(each.probability is not None for each in ratings),

@@ -27,12 +27,7 @@ WAIT_SECONDS = 1.0  # how long a page waits for it
 _RESAMPLES = 1000
 
 
-@dataclass(frozen=True)
-class Outlook:
-    """How each rule stands; or, in one sentence, why nothing can be said."""
-
-    rows: tuple[SettlingRow, ...] = ()
-    why: str = ""
+Outlook = tuple[SettlingRow, ...] | str  # how each rule stands; or, in one sentence, why nothing can be said
 
 
 @dataclass
@@ -51,7 +46,7 @@ class Stopping:
         """How the study stands with these ratings, of `planned` answers; None while that is being computed."""
         folder = _run_folder(self.study)
         if self.study is None or folder is None:
-            return Outlook()
+            return ()
         key = (list(ratings), planned, (folder / files.MANIFEST).stat().st_mtime_ns, id(self.study))
         with self._turn:
             if key == self._of and self._found is not None:
@@ -70,9 +65,9 @@ class Stopping:
         try:
             found = stopping_of(study, folder, key[0], key[1])
         except MedjuryError as error:
-            found = Outlook(why=str(error))
+            found = str(error)
         except Exception:  # whatever it is, the page must not say for ever that it is being computed
-            found = Outlook(why="It cannot be computed from these ratings; `medjury plan more` says why.")
+            found = "It cannot be computed from these ratings; `medjury plan more` says why."
         with self._turn:
             if self._of == key:
                 self._found = found
@@ -84,8 +79,8 @@ def stopping_of(study: RatedStudy, folder: Path, ratings: Sequence[Collected], p
     people = [name for name, kind in table.raters.items() if kind == "clinician"]
     rated = table.rows.filter(table.rows["rater"].is_in(people)).select("item", "system").n_unique()
     if rated < FEWEST:
-        return Outlook(why=f"Too little is rated yet: from {FEWEST} answers on it is computed.")
-    return Outlook(settling(table, planned=max(planned, rated), resamples=_RESAMPLES).rows)
+        return f"Too little is rated yet: from {FEWEST} answers on it is computed."
+    return tuple(settling(table, planned=max(planned, rated), resamples=_RESAMPLES).rows)
 
 
 def table_beside_run(study: RatedStudy, run: RatingTable, ratings: Sequence[Collected]) -> RatingTable:

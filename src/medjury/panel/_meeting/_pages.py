@@ -5,9 +5,8 @@ question, and the routes of this part.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
@@ -20,7 +19,6 @@ from medjury.panel._language import _, marked
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._meeting._differences import (
     RULES,
-    Meeting,
     close_meeting,
     differences,
     meeting_of,
@@ -124,18 +122,6 @@ def _show(
     )
 
 
-@dataclass(frozen=True)
-class MeetingState:
-    """A round and how far its differences are settled. `smaller` are those that the rule leaves without a label."""
-
-    round: Round
-    meeting: Meeting | None
-    rule: str
-    listed: int
-    smaller: int
-    states: Counter[str]
-
-
 def _add_meetings(router: APIRouter, panel: Panel) -> None:
     @router.get("/meetings")
     def everything(request: Request, person: Coordinator) -> Response:
@@ -168,8 +154,9 @@ def danger_line(panel: Panel) -> float:
     return panel.study.settings.gate.danger if panel.study else GateRules().danger
 
 
-def meeting_states(connection: Connection, danger: float) -> list[MeetingState]:
-    """Every round that counts, with its meeting where there is one."""
+def meeting_states(connection: Connection, danger: float) -> list[dict[str, Any]]:
+    """Every round that counts, with its meeting where there is one, and how far its differences are settled;
+    `smaller` are those that the rule leaves without a label."""
     found = []
     for round_ in rounds(connection):
         if not round_.counts:
@@ -179,8 +166,9 @@ def meeting_states(connection: Connection, danger: float) -> list[MeetingState]:
         line = meeting.danger if meeting else danger
         listed = len(differences(connection, round_, rule, line))
         smaller = len(differences(connection, round_, "any", line)) - listed
-        states = Counter(each.state for each in meeting_items(connection, meeting)) if meeting else Counter()
-        found.append(MeetingState(round_, meeting, RULES[rule], listed, smaller, Counter(states)))
+        states = Counter(each.state for each in meeting_items(connection, meeting)) if meeting else {}
+        state = {"round": round_, "meeting": meeting, "rule": RULES[rule], "listed": listed}
+        found.append({**state, "smaller": smaller, "states": states})
     return found
 
 

@@ -205,29 +205,6 @@ class QuestionReply:
     probability: float | None
 
 
-@dataclass(frozen=True)
-class OrderCounts:
-    """How often the left and the right text were chosen, whatever they were.
-
-    Without an effect of order `left` is half of `left + right`. A habit is a person's, so the interval of
-    `left_share` takes all replies of one rater together.
-    """
-
-    question: str
-    left: int
-    right: int
-    left_share: Estimate  # of the replies that chose a side
-
-    def text(self) -> str:
-        """What order did, in a sentence."""
-        sides = self.left + self.right
-        chose = f"{sides:,} {'reply' if sides == 1 else 'replies'}"
-        return (
-            f"{self.question}: the left text was chosen in {shown(self.left_share)} of {chose} that chose a side "
-            "(0.5 where order does nothing)"
-        )
-
-
 def question_replies(connection: Connection, round_: Round) -> Iterator[QuestionReply]:
     """The last replies of a round, without those whose grade was changed since, so that nobody would ask."""
     a, i, q, r = assignments_table, items_table, asked_table, replies_table
@@ -256,19 +233,25 @@ def question_replies(connection: Connection, round_: Round) -> Iterator[Question
         )  # fmt: skip
 
 
-def order_counts(replies: Iterable[QuestionReply], question: str) -> OrderCounts:
-    """Count the choices by place."""
-    own = [each for each in replies if each.question == question and each.left]
-    places = [each.choice for each in own]
-    return OrderCounts(question, places.count(LEFT), places.count(RIGHT), _left_share(own))
-
-
-def _left_share(replies: list[QuestionReply]) -> Estimate:
-    chose = [each for each in replies if each.choice in (LEFT, RIGHT)]
+def left_share(replies: Iterable[QuestionReply], question: str) -> Estimate:
+    """How often the left text was chosen of the replies that chose a side, whatever it was: half where order does
+    nothing. A habit is a person's, so the interval takes all replies of one rater together."""
+    own = (each for each in replies if each.question == question and each.left)
+    chose = [each for each in own if each.choice in (LEFT, RIGHT)]
     raters = [each.person for each in chose]
     if len(set(raters)) < 2:
         return undefined("two raters or more must have chosen a side", len(chose), "none")
     return counted_share([each.choice == LEFT for each in chose], raters)
+
+
+def what_order_did(replies: Iterable[QuestionReply], question: str) -> str:
+    """The same in a sentence."""
+    share = left_share(replies, question)
+    chose = f"{share.n:,} {'reply' if share.n == 1 else 'replies'}"
+    return (
+        f"{question}: the left text was chosen in {shown(share)} of {chose} that chose a side "
+        "(0.5 where order does nothing)"
+    )
 
 
 def write_question_replies(replies: Iterable[QuestionReply], file: str | Path) -> int:

@@ -265,43 +265,27 @@ def _entry(row: Row[Any]) -> Entry:
     return made(Entry, row, is_submitted=row.submitted, outcomes=outcomes)
 
 
-@dataclass(frozen=True)
-class ShownWork:
-    """The stage's own form (`said`, resting on `version`), and what may be seen by now."""
-
-    stage: str
-    steps: Sequence[tuple[str, bool]]
-    said: Mapping[str, Any]
-    version: int
-    has_handed_in: bool
-    waiting: int
-    others: Sequence[
-        tuple[str, Mapping[str, Any]]
-    ]  # who wrote what alone, from the meeting on; empty: nothing
-    reference: Mapping[str, Any] | None  # once it is written
-    routine: str | None  # once the reference is written
-    verdict: Mapping[str, Any] | None
-
-
-def shown_of_work(connection: Connection, work: CaseWork, person: str) -> ShownWork:
-    """The case as this member sees it now."""
+def shown_of_work(connection: Connection, work: CaseWork, person: str) -> dict[str, Any]:
+    """The case as this member sees it now: the stage's own form (`said`, resting on `version`), and what may be
+    seen by now: who wrote what alone from the meeting on, reference and routine diagnosis once the reference is
+    written."""
     stage = work.stage
     met, written = stage != "alone", stage not in ("alone", "together")
     own = {"alone": alone(person), "together": TOGETHER, "routine": ROUTINE}.get(stage, "")
     last = work.last(own) if own else None
     reference, verdict = work.last(TOGETHER, submitted=True), work.last(ROUTINE, submitted=True)
-    return ShownWork(
-        stage,
-        [(_(STAGES[name]), name == stage) for name in work.stages],
-        last.said if last else {},
-        last.version if last else 0,
-        work.last(alone(person), submitted=True) is not None,
-        len(work.waiting_for),
-        _written_alone(connection, work, person) if met else (),
-        reference.said if written and reference else None,
-        work.routine if written else None,
-        verdict.said if written and verdict else None,
-    )
+    return {
+        "stage": stage,
+        "steps": [(_(STAGES[name]), name == stage) for name in work.stages],
+        "said": last.said if last else {},
+        "version": last.version if last else 0,
+        "has_handed_in": work.last(alone(person), submitted=True) is not None,
+        "waiting": len(work.waiting_for),
+        "others": _written_alone(connection, work, person) if met else [],
+        "reference": reference.said if written and reference else None,
+        "routine": work.routine if written else None,
+        "verdict": verdict.said if written and verdict else None,
+    }
 
 
 def _written_alone(

@@ -187,7 +187,7 @@ def show(
         shown=shown,
         record=labelled(work.shown, work.shown_instrument),
         fields=_labels(),
-        said=typed if typed is not None else shown.said,
+        said=typed if typed is not None else shown["said"],
         unsaved={_labels().get(name, name): text for name, text in (unsaved or {}).items() if text},
         problem=problem,
     )

@@ -5,8 +5,7 @@ Neither case nor system is named.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
@@ -15,7 +14,7 @@ from sqlalchemy import select
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import NotApplicable, Outcome, Score, Unscored
 from medjury.panel._access import Adjudicator, Form, Person, Rater, Role, SentForm, names_of_people, trail
-from medjury.panel._design import Passage, Question, Read, Round, Said, round_by_id
+from medjury.panel._design import Read, Round, Said, round_by_id
 from medjury.panel._design._shown import labelled, passages_from_row
 from medjury.panel._language import _, marked
 from medjury.panel._look import page
@@ -46,74 +45,32 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
 
-@dataclass(frozen=True)
-class GivenGrade:
-    """One rater's grade in words, and why."""
-
-    who: str
-    grade: str
-    words: str
-    why: str
+_Grade = dict[str, str]  # who gave it, the grade, its words, and why
 
 
-_Question = tuple[str, list[GivenGrade]]  # its label, and what everybody said
+def _rated(connection: Connection, item: MeetingItem) -> RatedItem:
+    """The answer with what each of its raters said, as the round asks about it."""
+    (rated,) = rated_items(connection, round_by_id(connection, item.meeting.round), only=item.item)
+    return rated
 
 
-@dataclass(frozen=True)
-class Entered:
-    """One version of what was entered together, or decided."""
-
-    who: str
-    settled: Settled
-    grades: Sequence[GivenGrade]
-    confirmed: Sequence[str]
-    waiting_for: Sequence[str]
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Everything that a page may show."""
-
-    item: MeetingItem
-    round: Round
-    rated: RatedItem
-    shown: Sequence[Passage]
-    questions: Sequence[Question]
-    differing: Sequence[_Question]
-    agreed: Sequence[_Question]
-    proposals: Sequence[Entered]
-    decisions: Sequence[Entered]
-    marked: Sequence[tuple[str, Marks]]  # who marked passages of the answer, and which
-
-    @property
-    def texts(self) -> Sequence[Passage]:
-        return [each for each in self.shown if not each.is_answer]
-
-    @property
-    def answers(self) -> Sequence[Passage]:
-        return [each for each in self.shown if each.is_answer]
-
-
-def difference_of(connection: Connection, item: MeetingItem, reader: str) -> Difference:
-    """The difference as this person sees it."""
-    of_all = round_by_id(connection, item.meeting.round)
-    rated = next(each for each in rated_items(connection, of_all, only=item.item))
-    round_ = rated.round
+def difference_of(connection: Connection, item: MeetingItem, rated: RatedItem, reader: str) -> dict[str, Any]:
+    """Everything that a page may show of the difference, as this person sees it."""
+    round_, who = rated.round, _names(connection, item, reader)
     row = connection.execute(select(items_table.c.shown).where(items_table.c.id == item.item)).scalar_one()
-    who = _names(connection, item, reader)
+    shown = labelled(passages_from_row(row), round_.shown)
     names = [each.name for each in round_.instrument.dimensions]
-    return Difference(
-        item,
-        round_,
-        rated,
-        labelled(passages_from_row(row), round_.shown),
-        questions_to_settle(round_.shown, item, rated),
-        [_given(rated, name, who) for name in names if name in item.dimensions],
-        [_given(rated, name, who) for name in names if name not in item.dimensions],
-        [_entered(round_, each, item, who) for each in item.proposals],
-        [_entered(round_, each, item, who) for each in item.decisions],
-        [(name, marks) for person, name in who.items() if (marks := _marks(rated, person))],
-    )
+    return {
+        "round": round_,
+        "texts": [each for each in shown if not each.is_answer],
+        "answers": [each for each in shown if each.is_answer],
+        "questions": questions_to_settle(round_.shown, item, rated),
+        "differing": [_given(rated, name, who) for name in names if name in item.dimensions],
+        "agreed": [_given(rated, name, who) for name in names if name not in item.dimensions],
+        "proposals": [_entered(round_, each, item, who) for each in item.proposals],
+        "decisions": [_entered(round_, each, item, who) for each in item.decisions],
+        "marked": [(name, marks) for person, name in who.items() if (marks := _marks(rated, person))],
+    }
 
 
 def _marks(rated: RatedItem, person: str) -> Marks:
@@ -129,7 +86,9 @@ def grades_in_short(connection: Connection, items: Sequence[MeetingItem]) -> dic
     for each in items:
         who = dict.fromkeys(each.participants, "")
         given = [_given(rated[each.item], name, who) for name in each.dimensions]
-        found[each.code] = [(label, f" {against} ".join(one.grade for one in said)) for label, said in given]
+        found[each.code] = [
+            (label, f" {against} ".join(one["grade"] for one in said)) for label, said in given
+        ]
     return found
 
 
@@ -142,7 +101,8 @@ def _names(connection: Connection, item: MeetingItem, reader: str) -> dict[str, 
     return {each: _("%(name)s (you)", name=name) if each == reader else name for each, name in named.items()}
 
 
-def _given(rated: RatedItem, name: str, who: Mapping[str, str]) -> _Question:
+def _given(rated: RatedItem, name: str, who: Mapping[str, str]) -> tuple[str, list[_Grade]]:
+    """The label of a question, and what everybody said."""
     round_ = rated.round
     dimension = round_.shown.dimension(name)
     given = rated.outcomes(name)
@@ -150,27 +110,30 @@ def _given(rated: RatedItem, name: str, who: Mapping[str, str]) -> _Question:
     return dimension.label or name, said
 
 
-def _grade(round_: Round, name: str, outcome: Outcome, who: str) -> GivenGrade:
-    dimension = round_.shown.dimension(name)
+def _grade(round_: Round, name: str, outcome: Outcome, who: str) -> _Grade:
+    grade, words = _("can't judge"), ""
     if isinstance(outcome, Score):
-        words = dimension.grades.get(int(outcome.value), "")
-        return GivenGrade(who, f"{outcome.value:g}", words, outcome.explanation)
-    if isinstance(outcome, NotApplicable):
-        return GivenGrade(who, _("not applicable"), "", outcome.explanation)
-    assert isinstance(outcome, Unscored)
-    return GivenGrade(who, _("can't judge"), "", outcome.message)
+        grade, words = f"{outcome.value:g}", round_.shown.dimension(name).grades.get(int(outcome.value), "")
+    elif isinstance(outcome, NotApplicable):
+        grade = _("not applicable")
+    why = outcome.message if isinstance(outcome, Unscored) else outcome.explanation
+    return {"who": who, "grade": grade, "words": words, "why": why}
 
 
-def _entered(round_: Round, settled: Settled, item: MeetingItem, who: Mapping[str, str]) -> Entered:
+def _entered(round_: Round, settled: Settled, item: MeetingItem, who: Mapping[str, str]) -> dict[str, Any]:
+    """One version of what was entered together, or decided."""
     labels = {each.name: each.label or each.name for each in round_.shown.dimensions}
-    grades = [
-        _grade(round_, name, settled.outcomes[name], labels[name])
-        for name in item.dimensions
-        if name in settled.outcomes
-    ]
-    missing = [who[each] for each in item.participants if each not in settled.confirmed]
-    confirmed = [who[each] for each in item.participants if each in settled.confirmed]
-    return Entered(who.get(settled.person, _("The adjudicator")), settled, grades, confirmed, missing)
+    return {
+        "who": who.get(settled.person, _("The adjudicator")),
+        "settled": settled,
+        "grades": [
+            _grade(round_, name, settled.outcomes[name], labels[name])
+            for name in item.dimensions
+            if name in settled.outcomes
+        ],
+        "confirmed": [who[each] for each in item.participants if each in settled.confirmed],
+        "waiting_for": [who[each] for each in item.participants if each not in settled.confirmed],
+    }
 
 
 _OVERTAKEN = marked(
@@ -262,8 +225,8 @@ def _read(panel: Panel, code: str, person: Person, form: Form) -> Read:
     """What a form settles, as far as it can be taken."""
     with panel.database.reading() as connection:
         item = _own(connection, code, person)
-        shown = difference_of(connection, item, person.id)
-    return read_settled(form, shown.round.instrument, item, shown.rated)
+        rated = _rated(connection, item)
+    return read_settled(form, rated.round.instrument, item, rated)
 
 
 def _act(
@@ -306,9 +269,10 @@ def _show(
     decides = person.role == Role.ADJUDICATOR
     with panel.database.reading() as connection:
         item = _own(connection, code, person)
-        shown = difference_of(connection, item, person.id)
+        rated = _rated(connection, item)
+        shown = difference_of(connection, item, rated, person.id)
         mine = items_for_adjudicator(connection) if decides else items_of_person(connection, person.id)
-    entered = shown.decisions if decides else shown.proposals
+    entered = shown["decisions" if decides else "proposals"]
     if said is None and decides:
         said = item.decision.said if item.decision else {}
     codes = [each.code for each in mine]
@@ -321,7 +285,7 @@ def _show(
         item=item,
         state=item.state,
         last=entered[-1] if entered else None,
-        said=said if said is not None else said_before(item, shown.rated),
+        said=said if said is not None else said_before(item, rated),
         problems=problems or {},
         problem=problem,
         reason=reason,

@@ -5,7 +5,6 @@ of a round with every version that was ever saved.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request
@@ -40,7 +39,7 @@ from medjury.panel._language import ENGLISH, IN_ENGLISH
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
 from medjury.panel._rating._course import has_passed
-from medjury.panel._rating._stored_answers import Progress, history, let_pass, progress
+from medjury.panel._rating._stored_answers import history, let_pass, progress
 from medjury.panel._tables import answers_table, assignments_table, items_table
 
 if TYPE_CHECKING:
@@ -50,34 +49,13 @@ if TYPE_CHECKING:
 _STATES = {"open": "Open", "discussing": "Discuss", "closed": "Close"}
 
 
-@dataclass(frozen=True)
-class Member:
-    """A rater in a round, as the coordinator sees them."""
-
-    person: str
-    name: str
-    progress: Progress
-    has_passed: bool
-
-
-@dataclass(frozen=True)
-class RoundState:
-    """A round with its raters, and those who could join."""
-
-    round: Round
-    items: int
-    members: tuple[Member, ...]
-    others: tuple[tuple[str, str], ...]
-    untranslated: tuple[str, ...] = ()  # languages of its raters that the instrument is not in
-
-    @property
-    def following(self) -> list[tuple[str, str]]:
-        """The states it may go to, with the words of the button."""
-        allowed = {"waiting": ["open"], "open": ["closed"], "discussing": ["closed"], "closed": ["open"]}
-        states = allowed.get(self.round.state, [])  # once raters have met, a round stays as it is
-        if self.round.kind == "calibration" and self.round.state == "open":
-            states = ["discussing", *states]
-        return [(state, _STATES[state]) for state in states]
+def _following(round_: Round) -> list[tuple[str, str]]:
+    """The states that a round may go to, with the words of the button; once raters have met, it stays as it is."""
+    allowed = {"waiting": ["open"], "open": ["closed"], "discussing": ["closed"], "closed": ["open"]}
+    states = allowed.get(round_.state, [])
+    if round_.kind == "calibration" and round_.state == "open":
+        states = ["discussing", *states]
+    return [(state, _STATES[state]) for state in states]
 
 
 def add_round_routes(router: APIRouter, panel: Panel) -> None:
@@ -130,23 +108,23 @@ def _joined(connection: Connection) -> list[Person]:
 
 def _rounds_page(request: Request, panel: Panel, *, problem: str = "", status: int = 200) -> Response:
     with panel.database.reading() as connection:
-        names = names_of_people(connection)
-        able = _joined(connection)
+        names, able = names_of_people(connection), _joined(connection)
         states = []
         for each in rounds(connection):
             inside = members(connection, each)
-            there = tuple(
-                Member(
-                    person,
-                    names.get(person, person),
-                    progress(connection, each, person),
-                    has_passed(connection, each, person),
-                )
+            there = [
+                {
+                    "person": person,
+                    "name": names.get(person, person),
+                    "progress": progress(connection, each, person),
+                    "has_passed": has_passed(connection, each, person),
+                }
                 for person in inside
-            )
-            others = tuple((other.id, other.name) for other in able if other.id not in inside)
-            lacking = _untranslated(connection, each)
-            states.append(RoundState(each, item_count(connection, each.id), there, others, lacking))
+            ]
+            state: dict[str, Any] = {"round": each, "members": there, "following": _following(each)}
+            state["others"] = [(other.id, other.name) for other in able if other.id not in inside]
+            state["untranslated"] = _untranslated(connection, each)
+            states.append({**state, "answers": item_count(connection, each.id)})
     return page(request, "rating/rounds.html", status=status, states=states, problem=problem)
 
 

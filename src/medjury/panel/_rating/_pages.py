@@ -7,7 +7,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from sqlalchemy import delete, insert, select
 from medjury.instruments import NotApplicable, Score
 from medjury.intake.cases import clean_text
 from medjury.panel._access import Person, Rater, Role, SentForm
-from medjury.panel._design import Passage, Round, assignment_of, next_code, places, waiting_drafts
+from medjury.panel._design import Round, assignment_of, next_code, places, waiting_drafts
 from medjury.panel._design._shown import passages_from_row
 from medjury.panel._language import _, decimal, marked
 from medjury.panel._look import NavigationLink, page
@@ -29,7 +28,7 @@ from medjury.panel._rating._course import Step, can_join_more, course, standing
 from medjury.panel._rating._criteria_pages import add_criteria_routes
 from medjury.panel._rating._saving import note_opened
 from medjury.panel._rating._stored_answers import compared_answers, latest_answers
-from medjury.panel._tables import items_table, made, profiles_table, remarks_table
+from medjury.panel._tables import items_table, profiles_table, remarks_table
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -38,31 +37,9 @@ if TYPE_CHECKING:
 # The discussion of a calibration round: how far apart the grades lie, without names, and remarks on the words.
 
 
-@dataclass(frozen=True)
-class Spread:
-    """How often each grade of one question was given on one case, and which one is the reader's own."""
-
-    label: str
-    counts: tuple[tuple[str, int], ...]
-    own: str
-
-    @property
-    def differ(self) -> bool:
-        return sum(count > 0 for _, count in self.counts) > 1
-
-
-@dataclass(frozen=True)
-class DiscussedCase:
-    """A case of the discussion: its texts, and what everyone said on it."""
-
-    number: int
-    shown: tuple[Passage, ...]
-    spreads: tuple[Spread, ...]
-
-
-def discussed_cases(connection: Connection, round_: Round, person: str) -> list[DiscussedCase]:
-    """Every case of the round with the spread of its grades, in an order that is the same for all and tells
-    nothing: that of the file would show which answers are of one system."""
+def discussed_cases(connection: Connection, round_: Round, person: str) -> list[dict[str, Any]]:
+    """Every case of the round with its texts and the spread of its grades, in an order that is the same for all and
+    tells nothing: that of the file would show which answers are of one system."""
     given: dict[tuple[str, str, str], Counter[str]] = {}
     own: dict[tuple[str, str, str], str] = {}
     for answer in latest_answers(connection, round_):
@@ -81,9 +58,9 @@ def discussed_cases(connection: Connection, round_: Round, person: str) -> list[
             found = given.get(place, Counter())
             words = [choice.value for choice in question.grades]
             words += [word for word in (_("not applicable"), _("can't judge")) if found[word]]
-            counts = tuple((word, found[word]) for word in words)
-            spreads.append(Spread(question.label, counts, own.get(place, "")))
-        cases.append(DiscussedCase(number, passages_from_row(row.shown), tuple(spreads)))
+            spread = {"label": question.label, "own": own.get(place, ""), "differ": len(found) > 1}
+            spreads.append({**spread, "counts": [(word, found[word]) for word in words]})
+        cases.append({"number": number, "shown": passages_from_row(row.shown), "spreads": spreads})
     return cases
 
 
@@ -92,13 +69,6 @@ def remarks(connection: Connection, round_: Round) -> list[tuple[str, str]]:
     labels = {question.name: question.label for question in round_.questions}
     query = select(remarks_table).where(remarks_table.c.round == round_.id).order_by(remarks_table.c.id)
     return [(labels.get(row.dimension, ""), row.text) for row in connection.execute(query)]
-
-
-def add_remark(
-    connection: Connection, round_: Round, person: str, dimension: str, text: str, now: datetime
-) -> None:
-    values = {"round": round_.id, "person": person, "dimension": dimension, "text": text}
-    connection.execute(insert(remarks_table).values(**values, written_at=now.isoformat()))
 
 
 def _word(outcome: object) -> str:
@@ -122,7 +92,9 @@ def add_discussion_routes(router: APIRouter, panel: Panel) -> None:
             round_ = _discussed(connection, name, person)
             known = dimension in {question.name for question in round_.questions}
             if known and 0 < len(text) <= _LONGEST_REMARK:
-                add_remark(connection, round_, person.id, dimension, text, panel.now())
+                row = {"round": round_.id, "person": person.id, "dimension": dimension, "text": text}
+                at = panel.now().isoformat()
+                connection.execute(insert(remarks_table).values(**row, written_at=at))
                 return RedirectResponse(request.url.path, 303)
         problem = _(
             "Choose a question and write a remark of at most %(most)s letters.", most=decimal(_LONGEST_REMARK)
@@ -155,17 +127,7 @@ SENIORITIES = (
 _LONGEST, _MOST_YEARS = 120, 70
 
 
-@dataclass(frozen=True)
-class Profile:
-    """A rater's own words about themselves."""
-
-    years: int
-    specialty: str
-    affiliation: str
-    seniority: str
-
-
-def read_profile(form: Mapping[str, str]) -> Profile | str:
+def read_profile(form: Mapping[str, str]) -> dict[str, Any] | str:
     """The profile in a form, or what has to be put right."""
     years, specialty = form.get("years", "").strip(), clean_text(form.get("specialty", "")).strip()
     affiliation, seniority = clean_text(form.get("affiliation", "")).strip(), form.get("seniority", "")
@@ -177,19 +139,21 @@ def read_profile(form: Mapping[str, str]) -> Profile | str:
         return _("Specialty and affiliation may have %(most)s letters each.", most=_LONGEST)
     if seniority not in SENIORITIES:
         return _("Choose your seniority.")
-    return Profile(int(years[:4]), specialty, affiliation, seniority)
+    own = {"specialty": specialty, "affiliation": affiliation, "seniority": seniority}
+    return {"years": int(years[:4]), **own}
 
 
-def profile_of(connection: Connection, person: str) -> Profile | None:
-    row = connection.execute(select(profiles_table).where(profiles_table.c.person == person)).first()
-    return None if row is None else made(Profile, row)
+def profile_of(connection: Connection, person: str) -> dict[str, Any] | None:
+    """A rater's own words about themselves."""
+    found = select(profiles_table).where(profiles_table.c.person == person)
+    row = connection.execute(found).mappings().first()
+    return None if row is None else dict(row)
 
 
-def keep_profile(connection: Connection, person: str, profile: Profile, now: datetime) -> None:
+def keep_profile(connection: Connection, person: str, profile: Mapping[str, Any], now: datetime) -> None:
     connection.execute(delete(profiles_table).where(profiles_table.c.person == person))
-    connection.execute(
-        insert(profiles_table).values(person=person, written_at=now.isoformat(), **asdict(profile))
-    )
+    row = {**profile, "person": person, "written_at": now.isoformat()}
+    connection.execute(insert(profiles_table).values(**row))
 
 
 NAVIGATION = (
@@ -218,13 +182,12 @@ def _add_profile(router: APIRouter, panel: Panel) -> None:
     def profile(request: Request, person: Rater) -> Response:
         with panel.database.reading() as connection:
             known = profile_of(connection, person.id)
-        typed = {name: str(value) for name, value in asdict(known).items()} if known else {}
-        return page(request, "rating/profile.html", typed=typed, seniorities=SENIORITIES, problem="")
+        return page(request, "rating/profile.html", typed=known or {}, seniorities=SENIORITIES, problem="")
 
     @router.post("/rate/profile")
     def keep(request: Request, person: Rater, form: SentForm) -> Response:
         read = read_profile(form)
-        if not isinstance(read, Profile):
+        if isinstance(read, str):
             values = {"typed": form, "seniorities": SENIORITIES, "problem": read}
             return page(request, "rating/profile.html", status=422, **values)
         with panel.database.writing() as connection:
