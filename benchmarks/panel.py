@@ -104,7 +104,7 @@ def _measured(folder: Path, url: str | None) -> tuple[dict[str, list[float]], fl
 
 def _sessions(panel: Any, count: int = RATERS) -> list[str]:
     """Raters who have joined, said who they are and signed in: their cookies."""
-    from medjury.panel._access import Role, add_person
+    from medjury.panel._access._people import Role, add_person
     from medjury.panel._access._sessions import start_session
     from medjury.panel._rating._pages import keep_profile
 
@@ -245,10 +245,10 @@ def _timed(ask: Callable[[int], None]) -> list[float]:
 
 def _somebody(panel: Any) -> tuple[str, str]:
     """A coordinator with a password and a key for programs."""
-    from medjury.panel._access import Role, add_person
     from medjury.panel._access._api_keys import make_api_key
-    from medjury.panel._access._joining import set_password
     from medjury.panel._access._passwords import hash_password
+    from medjury.panel._access._people import Role, add_person
+    from medjury.panel._access._sign_in import set_password
 
     password = "tulip-quarry-lantern-oboe"
     with panel.database.writing() as connection:
@@ -332,8 +332,8 @@ def _processor_seconds(process: int) -> float:
 
 def _check(panel: Any) -> None:
     """Nothing that was acknowledged is missing."""
-    from medjury.panel._design import rounds
-    from medjury.panel._rating import latest_answers
+    from medjury.panel._design._rounds import rounds
+    from medjury.panel._rating._answers import latest_answers
     from medjury.panel._tables import answers_table
 
     with panel.database.reading() as connection:

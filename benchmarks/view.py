@@ -60,7 +60,7 @@ def _alone(what: str, folder: str) -> str:
 
 
 def _measure(folder: Path) -> dict[str, Any]:
-    from medjury.panel._evidence import EvidenceRun
+    from medjury.panel._evidence._run import EvidenceRun
 
     began = time.perf_counter()
     run = EvidenceRun(folder / "run")

@@ -13,10 +13,12 @@ from tests.loopback import Call, LoopbackServer
 from tests.panel.rounds import NOON, case_rows, write_study
 
 from medjury.cli import main
-from medjury.panel._access import Person, Role, add_person
+from medjury.panel._access._people import Person, Role, add_person
 from medjury.panel._database import PanelDatabase, open_panel_database
-from medjury.panel._design import Round, deal, read_form, rounds, set_up
-from medjury.panel._rating._saving import Entry, add_version
+from medjury.panel._design._assignments import deal
+from medjury.panel._design._form import read_form
+from medjury.panel._design._rounds import Round, rounds, set_up
+from medjury.panel._rating._answers import Entry, add_version
 from medjury.panel._tables import assignments_table, items_table
 from medjury.studies import RatedStudy, load_rated_study
 

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 from tests.panel.visitors import Visitor, sign_in, token_in
 
-from medjury.panel._access import Role
+from medjury.panel._access._people import Role
 
 PROFILE = {"years": "8", "specialty": "Nephrology", "seniority": "specialist", "affiliation": "St Elsewhere"}
 GOOD = {"grade.accuracy": "4", "grade.completeness": "5", "grade.clarity": "3"}

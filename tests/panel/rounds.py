@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from medjury.panel._database import PanelDatabase, open_panel_database
-from medjury.panel._design import Round, rounds, set_up
+from medjury.panel._design._rounds import Round, rounds, set_up
 from medjury.studies import RatedStudy, load_rated_study
 
 SYSTEMS = ("zebrafinch-9b", "quokka-scribe")

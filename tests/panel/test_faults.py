@@ -20,11 +20,11 @@ from tests.panel.visitors import PASSWORD, Visitor, hand_over, invited, sign_in
 from tests.stoppable_postgres import end, own_server, own_url, start  # noqa: F401 - fixtures
 
 from medjury.instruments import Score
-from medjury.panel._access import Role
+from medjury.panel._access._people import Role
 from medjury.panel._access._trail import check_trail, trail_entries
 from medjury.panel._database import PanelDatabase
-from medjury.panel._design import rounds
-from medjury.panel._rating import latest_answers
+from medjury.panel._design._rounds import rounds
+from medjury.panel._rating._answers import latest_answers
 from medjury.panel._serve import Panel, make_app
 
 TYPED = 'The dose is "5 mg" <daily>\r\n& not more: 1 > 0 – naïve €'

@@ -20,10 +20,10 @@ from tests.panel.served import served
 from tests.panel.visitors import PASSWORD, invited, let_in, sign_in, token_in
 
 from medjury.panel import _language as languages
-from medjury.panel._access import Role
-from medjury.panel._design import rounds, set_state
+from medjury.panel._access._people import Role
+from medjury.panel._design._rounds import rounds, set_state
 from medjury.panel._exchange._collecting import collect, ratings_frame
-from medjury.panel._rating import latest_answers
+from medjury.panel._rating._answers import latest_answers
 from medjury.panel._serve import Panel, make_app
 
 OTHERS = [each for each in languages.LANGUAGES if each != languages.ENGLISH]

@@ -10,7 +10,8 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from playwright.sync_api import BrowserContext
 
-from medjury.panel._access import Person, Role, add_person, invite
+from medjury.panel._access._people import Person, Role, add_person
+from medjury.panel._access._sign_in import invite
 from medjury.panel._serve import Panel, make_app
 
 PASSWORD = "tulip-quarry-lantern-oboe"

@@ -16,7 +16,7 @@ from tests.passports.passported import grade, row
 from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports import ReadyJury
 from medjury.intake.cases import Case
-from medjury.panel._access import Role
+from medjury.panel._access._people import Role
 from medjury.panel._serve import make_app, open_panel
 
 

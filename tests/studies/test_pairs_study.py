@@ -15,7 +15,7 @@ from tests.loopback import Call, LoopbackServer
 from medjury.analysis.calibration import draw_review, write_frame
 from medjury.analysis.ranking import pairs_worth, rank_pairs
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._design._setting_up import answers_of
+from medjury.panel._design._rounds import answers_of
 from medjury.report import write_page
 from medjury.store.ratings import read_ratings
 from medjury.studies import load_rated_study, load_study, run_study

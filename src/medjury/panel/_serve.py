@@ -41,7 +41,7 @@ def open_panel(
     """The panel of a study, with its rounds set up. Unless another place is named, its database lies beside the
     study file, and so does what the jury of a `passport` keeps."""
     from medjury.in_use.passports import ReadyJury
-    from medjury.panel._design import set_up
+    from medjury.panel._design._rounds import set_up
     from medjury.panel._meeting._reference_files import set_up_references
 
     study = load_rated_study(study_file)
@@ -77,7 +77,8 @@ def checked_url(url: str) -> str:
 
 def coordinators_link(panel: Panel, name: str = "Coordinator") -> str | None:
     """A new link for the coordinator, where none has joined yet; a link that was printed before stops working."""
-    from medjury.panel._access import Role, add_person, invite, join_address, people
+    from medjury.panel._access._people import Role, add_person, people
+    from medjury.panel._access._sign_in import invite, join_address
 
     with panel.database.writing() as connection:
         found = [each for each in people(connection) if each.role == Role.COORDINATOR]
@@ -90,7 +91,8 @@ def coordinators_link(panel: Panel, name: str = "Coordinator") -> str | None:
 
 def invitation_link(panel: Panel, name: str, role: str) -> str:
     """A link for a new person, or a new one for somebody who has lost theirs, from the command line."""
-    from medjury.panel._access import Role, add_person, invite, join_address, person_named
+    from medjury.panel._access._people import Role, add_person, person_named
+    from medjury.panel._access._sign_in import invite, join_address
 
     with panel.database.writing() as connection:
         found = person_named(connection, name)
@@ -122,7 +124,7 @@ def make_app(panel: Panel) -> FastAPI:
     from fastapi import APIRouter, Depends, FastAPI
     from fastapi.responses import PlainTextResponse
 
-    from medjury.panel._access import guard
+    from medjury.panel._access._guard import guard
     from medjury.panel._declared import Everybody, declared_routes
     from medjury.panel._look import NavigationLink, look_of
 

@@ -11,10 +11,9 @@ import pytest
 from fastapi import APIRouter, Depends, FastAPI
 from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
 
-from medjury.panel._access import Form, Role
-from medjury.panel._access._forms import LARGEST_BODY, form_of
+from medjury.panel._access._people import Role
 from medjury.panel._access._sign_in import own_path
-from medjury.panel._access._visitors import anyone
+from medjury.panel._access._visitors import LARGEST_BODY, Form, anyone, form_of
 from medjury.panel._serve import Panel, make_app
 
 EXPECTED = {

@@ -11,7 +11,7 @@ from tests.panel.access.conftest import Clock
 from tests.panel.served import served
 from tests.panel.visitors import Visitor, sign_in
 
-from medjury.panel._access import Role
+from medjury.panel._access._people import Role
 from medjury.panel._serve import Panel, make_app
 
 

@@ -14,8 +14,9 @@ from tests.panel.access.conftest import Clock
 from tests.panel.visitors import PASSWORD, Visitor, sign_in
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access import Role, invite
 from medjury.panel._access._passwords import _nobodys_hash, check_new_password
+from medjury.panel._access._people import Role
+from medjury.panel._access._sign_in import invite
 from medjury.panel._access._waiting import (
     FREE,
     address_key,

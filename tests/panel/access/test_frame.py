@@ -13,8 +13,9 @@ from sqlalchemy.exc import DatabaseError
 from tests.panel.visitors import Visitor, sign_in
 from tests.postgres import postgres_server, postgres_url  # noqa: F401
 
-from medjury.panel._access import Role, person_with, trail
-from medjury.panel._access._forms import form_of
+from medjury.panel._access._people import Role
+from medjury.panel._access._trail import trail
+from medjury.panel._access._visitors import form_of, person_with
 from medjury.panel._database import PanelDatabase, open_panel_database
 from medjury.panel._declared import declared_routes
 from medjury.panel._serve import Panel, make_app

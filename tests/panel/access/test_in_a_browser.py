@@ -13,7 +13,7 @@ from tests.panel.access.provider import CLIENT, LoopbackProvider
 from tests.panel.served import served
 from tests.panel.visitors import PASSWORD, invited
 
-from medjury.panel._access import Role
+from medjury.panel._access._people import Role
 from medjury.panel._panel import OpenIdSettings
 from medjury.panel._serve import Panel, open_panel_database
 

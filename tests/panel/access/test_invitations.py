@@ -11,10 +11,9 @@ from tests.panel.access.conftest import Clock
 from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access import Role, add_person, invite
-from medjury.panel._access._joining import use_invitation
-from medjury.panel._access._people import clean_name
-from medjury.panel._access._secrets import hash_of
+from medjury.panel._access._people import Role, add_person, clean_name
+from medjury.panel._access._sessions import hash_of
+from medjury.panel._access._sign_in import invite, use_invitation
 from medjury.panel._database import PanelDatabase
 from medjury.panel._serve import Panel
 from medjury.panel._tables import invitations_table

@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 from tests.panel.visitors import Visitor, sign_in
 
-from medjury.panel._access import Role
+from medjury.panel._access._people import Role
 from medjury.panel._declared import DeclaredRoute
 from medjury.panel._panel import OpenIdSettings
 from medjury.panel._serve import Panel, make_app, open_panel_database

@@ -19,7 +19,7 @@ from tests.panel.access.provider import CLIENT, Claims, LoopbackProvider
 from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access import Role
+from medjury.panel._access._people import Role
 from medjury.panel._panel import OpenIdSettings, read_open_id_settings
 from medjury.panel._serve import Panel, make_app, open_panel_database
 

@@ -8,9 +8,8 @@ from sqlalchemy import select
 from tests.panel.access.conftest import Clock
 from tests.panel.visitors import PASSWORD, Visitor, sign_in
 
-from medjury.panel._access import Role, add_person
-from medjury.panel._access._secrets import hash_of
-from medjury.panel._access._sessions import end_sessions, find_session, note_seen, start_session
+from medjury.panel._access._people import Role, add_person
+from medjury.panel._access._sessions import end_sessions, find_session, hash_of, note_seen, start_session
 from medjury.panel._database import PanelDatabase
 from medjury.panel._serve import Panel, make_app
 from medjury.panel._tables import people_table, sessions_table

@@ -12,8 +12,8 @@ from tests.panel.access.conftest import Clock
 from tests.panel.visitors import Visitor, sign_in
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access import Role, trail
-from medjury.panel._access._trail import check_trail, trail_entries
+from medjury.panel._access._people import Role
+from medjury.panel._access._trail import check_trail, trail, trail_entries
 from medjury.panel._database import PanelDatabase
 from medjury.panel._serve import Panel
 from medjury.panel._tables import trail_table

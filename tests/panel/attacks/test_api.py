@@ -16,8 +16,8 @@ from tests.panel.meeting.closed_rounds import closed_panel, only_round, same
 from tests.panel.raters import GOOD, rater
 from tests.panel.visitors import Visitor, sign_in
 
-from medjury.panel._access import Role
-from medjury.panel._design import set_state
+from medjury.panel._access._people import Role
+from medjury.panel._design._rounds import set_state
 from medjury.panel._serve import Panel, make_app, open_panel
 
 WAIT_SECONDS = 60  # nothing waits so long, but for a panel that has stopped
@@ -202,7 +202,7 @@ def test_a_key_ends_with_the_person_who_made_it(tmp_path: Path) -> None:
     panel = visitor.app.state.panel  # type: ignore[attr-defined]
     assert visitor.get("/api/ratings", headers=key).status_code == 200
     other = sign_in(visitor.app, Role.COORDINATOR, "Other")  # type: ignore[arg-type]
-    from medjury.panel._access import people
+    from medjury.panel._access._people import people
 
     with panel.database.reading() as connection:
         (first,) = [each.id for each in people(connection) if each.name == "A coordinator"]

@@ -14,10 +14,8 @@ from tests.panel.raters import GOOD, rater
 from tests.panel.visitors import sign_in
 
 from medjury.cli import main
-from medjury.panel._access import Role
-from medjury.panel._exchange import _including
-from medjury.panel._exchange import _including as _one_at_a_time
-from medjury.panel._exchange._including import include
+from medjury.panel._access._people import Role
+from medjury.panel._exchange._collecting import include
 from medjury.panel._serve import make_app, open_panel
 from medjury.studies import RatedStudy, panel_file
 from medjury.tables import open_run
@@ -71,8 +69,8 @@ def test_of_two_includes_the_one_that_began_earlier_does_not_put_older_ratings_b
         second_came.set()
         go_on.wait(60)
 
-    monkeypatch.setattr(_including, "refuse_changed", slowly)
-    monkeypatch.setattr(_one_at_a_time, "sleep", waits)
+    monkeypatch.setattr("medjury.panel._exchange._collecting.refuse_changed", slowly)
+    monkeypatch.setattr("medjury.panel._exchange._collecting.sleep", waits)
     with ThreadPoolExecutor(2) as threads:
         first = threads.submit(include, panel.study, panel.database)
         assert collected.wait(60)

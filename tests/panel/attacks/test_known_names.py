@@ -11,8 +11,8 @@ from sqlalchemy import event
 from tests.panel.rounds import Clock
 from tests.panel.visitors import Visitor, invited, sign_in
 
-from medjury.panel._access import Role, _passwords
-from medjury.panel._access._people import set_disabled
+from medjury.panel._access import _passwords
+from medjury.panel._access._people import Role, set_disabled
 from medjury.panel._serve import Panel, make_app, open_panel_database
 
 

@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 from tests.panel.rounds import set_up_panel
 from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
 
-from medjury.panel._access import Role, people
+from medjury.panel._access._people import Role, people
 from medjury.panel._evidence._serve import OneTimeLink, view_app
 from medjury.panel._serve import Panel, make_app
 

@@ -19,7 +19,7 @@ from tests.panel.rounds import SYSTEMS, case_rows, write_study
 from tests.panel.visitors import sign_in, token_in
 
 from medjury.cli import main
-from medjury.panel._access import Role
+from medjury.panel._access._people import Role
 from medjury.panel._serve import make_app, open_panel
 
 Step = tuple[str, int, str, tuple[str, ...]]  # what was done, the status, where it led, what was asked for it

@@ -15,7 +15,7 @@ from tests.panel.rounds import write_study
 from tests.panel.visitors import Visitor, sign_in, token_in
 
 from medjury.cli import main
-from medjury.panel._access import Role
+from medjury.panel._access._people import Role
 from medjury.panel._serve import make_app, open_panel
 
 EVIL = "</script></style></textarea>\"'><img src=x onerror=alert(1)><svg/onload=alert(2)>{{7*7}}${7*7}"

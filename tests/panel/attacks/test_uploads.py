@@ -14,8 +14,8 @@ from tests.panel.raters import GOOD, rater
 from tests.panel.visitors import Visitor, invited, sign_in
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access import Role
-from medjury.panel._exchange import collect
+from medjury.panel._access._people import Role
+from medjury.panel._exchange._collecting import collect
 from medjury.panel._serve import make_app, open_panel
 
 HEADER = b"item,system,rater,dimension,score"

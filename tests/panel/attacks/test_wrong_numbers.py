@@ -16,14 +16,13 @@ from tests.panel.visitors import sign_in, token_in
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access import Role
-from medjury.panel._design import join, leave, set_state
-from medjury.panel._exchange import collect
-from medjury.panel._exchange._including import include
+from medjury.panel._access._people import Role
+from medjury.panel._design._assignments import join, leave
+from medjury.panel._design._rounds import set_state
+from medjury.panel._exchange._collecting import collect, include
 from medjury.panel._live._pages import agreement_so_far, table_of
 from medjury.panel._meeting._differences import open_meeting
-from medjury.panel._rating import latest_answers
-from medjury.panel._rating._stored_answers import history
+from medjury.panel._rating._answers import history, latest_answers
 from medjury.panel._serve import Panel, make_app, open_panel
 from medjury.panel._tables import assignments_table, items_table
 

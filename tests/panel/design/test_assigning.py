@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._design._membership import balanced, everyone, overlapping, paired
+from medjury.panel._design._assignments import balanced, everyone, overlapping, paired
 
 
 def loads(design: list[tuple[int, ...]], raters: int) -> list[int]:

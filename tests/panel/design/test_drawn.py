@@ -12,8 +12,8 @@ from tests.panel.rounds import NOON
 
 from medjury.analysis.calibration import QueueRow
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._design import join, leave, places, set_up
-from medjury.panel._design._assignments import Work
+from medjury.panel._design._assignments import Work, join, leave, places
+from medjury.panel._design._rounds import set_up
 from medjury.panel._tables import assignments_table, items_table
 from medjury.studies import load_rated_study
 from medjury.studies._study.rated import read_queue

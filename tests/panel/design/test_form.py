@@ -17,7 +17,7 @@ from medjury.instruments import (
     list_instruments,
     load_instrument,
 )
-from medjury.panel._design import form_of_instrument, outcome_from_row, outcome_row, read_form, said_in
+from medjury.panel._design._form import form_of_instrument, outcome_from_row, outcome_row, read_form, said_in
 from medjury.panel._design._rounds import instrument_from_row, instrument_to_row
 
 LIBRARY = sorted(str(getattr(each, "name", each)) for each in list_instruments())

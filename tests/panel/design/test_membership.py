@@ -14,8 +14,8 @@ from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._database import PanelDatabase
-from medjury.panel._design import Round, deal, has_joined, join, leave, members, places
-from medjury.panel._design._assignments import Work
+from medjury.panel._design._assignments import Work, deal, has_joined, join, leave, members, places
+from medjury.panel._design._rounds import Round
 from medjury.panel._tables import assignments_table, items_table
 
 PER_CASE = "panel: {rounds: [{name: rating, assign: {per_case: 2}}]}\n"

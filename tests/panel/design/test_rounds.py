@@ -10,7 +10,7 @@ from sqlalchemy import select
 from tests.panel.rounds import NOON, SYSTEMS, case_rows, set_up_panel, write_study
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._design import item_count, rounds, set_state, set_up
+from medjury.panel._design._rounds import item_count, rounds, set_state, set_up
 from medjury.panel._tables import items_table
 
 

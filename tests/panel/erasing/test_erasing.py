@@ -28,13 +28,12 @@ from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Score
 from medjury.panel import _database, write_export
-from medjury.panel._access import Role, trail
-from medjury.panel._access._trail import check_trail, trail_entries
-from medjury.panel._design import outcome_row
+from medjury.panel._access._people import Role
+from medjury.panel._access._trail import check_trail, trail, trail_entries
+from medjury.panel._design._form import outcome_row
 from medjury.panel._erasing._pages import _rows, choice_of, erase
-from medjury.panel._exchange import collect
+from medjury.panel._exchange._collecting import collect, write_ratings_file
 from medjury.panel._exchange._files import bring_in
-from medjury.panel._exchange._including import write_ratings_file
 from medjury.panel._meeting._reference_files import set_up_references
 from medjury.panel._serve import Panel, make_app, open_panel
 from medjury.panel._tables import (

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from tests.report.planted import planted_frame, rules, write_run
 
 from medjury.intake.cases import read_cases
-from medjury.panel._evidence import EvidenceRun
+from medjury.panel._evidence._run import EvidenceRun
 from medjury.panel._evidence._serve import OneTimeLink, view_app
 from medjury.studies import HashedCases
 

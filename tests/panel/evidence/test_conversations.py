@@ -15,7 +15,7 @@ from tests.panel.evidence.planted_run import Reader
 from tests.panel.evidence.test_browser import Desk, served
 from tests.panel.rating.test_conversations import talk
 
-from medjury.panel._evidence import EvidenceRun
+from medjury.panel._evidence._run import EvidenceRun
 from medjury.studies import load_study, run_study
 
 WHY = 'It says "2026-03-09 potassium 4.9 mmol/l" and "2026-03-09 potassium 9.9 mmol/l" of it.'

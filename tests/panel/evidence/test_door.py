@@ -15,7 +15,7 @@ from tests.panel.evidence.planted_run import Reader, every_page, plant_study, sm
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._evidence import EvidenceRun
+from medjury.panel._evidence._run import EvidenceRun
 from medjury.panel._serve import listen
 
 

@@ -14,7 +14,7 @@ from tests.panel.evidence.planted_run import Reader, plant_study, small_ratings
 from tests.ratings.samples import ratings_of
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._evidence import EvidenceRun
+from medjury.panel._evidence._run import EvidenceRun
 from medjury.store.ratings import StoredRecord, open_store
 from medjury.store.runs import RunFolder
 

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 from tests.panel.visitors import Visitor, sign_in
 
-from medjury.panel._access import Role
+from medjury.panel._access._people import Role
 from medjury.panel._serve import Panel, make_app, open_panel_database
 from medjury.studies import load_rated_study
 

@@ -10,7 +10,8 @@ from tests.panel.evidence.planted_run import explained, plant_study, small_ratin
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._evidence import EvidenceRun, write_evidence_file
+from medjury.panel._evidence._offline import write_evidence_file
+from medjury.panel._evidence._run import EvidenceRun
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from tests.report.planted import planted_frame
 
 from medjury.analysis.calibration import triage
 from medjury.cli import main
-from medjury.panel._evidence import EvidenceRun
 from medjury.panel._evidence._numbers import number_shown, rows_of
+from medjury.panel._evidence._run import EvidenceRun
 
 COUNTED = {
     "severe-errors": {"errors", "dangerous with a score", "dangerous without a score"},

@@ -10,7 +10,7 @@ import pytest
 from tests.panel.evidence.planted_run import Reader
 from tests.recipes.offline import run_recipe
 
-from medjury.panel._evidence import EvidenceRun
+from medjury.panel._evidence._run import EvidenceRun
 
 
 def test_both_answers_and_the_votes_in_both_orders(

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.panel.evidence.planted_run import Reader, explained, plant_study, small_ratings
 
-from medjury.panel._evidence import EvidenceRun
 from medjury.panel._evidence._quotations import Found, Quotable, Quotation, locate, pieces, quoted_in
+from medjury.panel._evidence._run import EvidenceRun
 
 TEXT = Quotable("n1", "Start  Amlodipine\n5 mg once daily; REVIEW in four weeks.")
 

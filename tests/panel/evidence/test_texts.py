@@ -20,7 +20,7 @@ from tests.panel.evidence.planted_run import (
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._evidence import EvidenceRun
+from medjury.panel._evidence._run import EvidenceRun
 
 
 @pytest.fixture

@@ -15,10 +15,9 @@ from tests.panel.rounds import NOON
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Reason, Score, Unscored
-from medjury.panel._exchange import collect, ratings_frame
+from medjury.panel._exchange._collecting import collect, ratings_frame, refuse_changed
 from medjury.panel._exchange._files import FORMATS, bring_in
-from medjury.panel._exchange._including import refuse_changed
-from medjury.panel._rating import Collected
+from medjury.panel._rating._answers import Collected
 from medjury.store.ratings import read_ratings
 
 GRADES = {"accuracy": ("4", "2"), "completeness": ("5", "5"), "clarity": ("3", "3")}

@@ -21,11 +21,10 @@ from tests.panel.rounds import NOON
 
 from medjury.analysis.calibration import estimate
 from medjury.cli import main
-from medjury.panel._access import RECONCILED
-from medjury.panel._design import set_state
-from medjury.panel._exchange import collect
-from medjury.panel._meeting._differences import open_meeting, rated_items
-from medjury.panel._meeting._items import meeting_items
+from medjury.panel._access._people import RECONCILED
+from medjury.panel._design._rounds import set_state
+from medjury.panel._exchange._collecting import collect
+from medjury.panel._meeting._differences import meeting_items, open_meeting, rated_items
 from medjury.panel._meeting._settling import confirm, propose, read_settled
 from medjury.panel._serve import Panel, make_app
 from medjury.studies._study.rated import read_queue

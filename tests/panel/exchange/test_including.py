@@ -21,7 +21,7 @@ from tests.panel.served import served
 from tests.panel.visitors import Visitor, sign_in
 
 from medjury.cli import main
-from medjury.panel._access import Role
+from medjury.panel._access._people import Role
 from medjury.panel._meeting._differences import close_meeting
 from medjury.panel._meeting._settling import decide
 from medjury.panel._serve import Panel, make_app, open_panel

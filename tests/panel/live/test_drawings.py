@@ -10,8 +10,8 @@ import pytest
 from tests.panel.meeting.closed_rounds import closed_panel
 from tests.panel.visitors import sign_in
 
-from medjury.panel._access import Role
-from medjury.panel._exchange import collect
+from medjury.panel._access._people import Role
+from medjury.panel._exchange._collecting import collect
 from medjury.panel._live._pages import agreement_so_far, height, table_of, time_bars
 from medjury.panel._serve import make_app
 

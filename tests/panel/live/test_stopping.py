@@ -15,11 +15,10 @@ from tests.panel.visitors import sign_in
 
 from medjury.cli import main
 from medjury.instruments import Score
-from medjury.panel._access import Role
+from medjury.panel._access._people import Role
 from medjury.panel._database import PanelDatabase
-from medjury.panel._exchange import collect
-from medjury.panel._live import _stopping
-from medjury.panel._live._stopping import Stopping, stopping_of, table_beside_run
+from medjury.panel._exchange._collecting import collect
+from medjury.panel._live._pages import Stopping, stopping_of, table_beside_run
 from medjury.panel._serve import Panel, make_app
 from medjury.studies import RatedStudy
 from medjury.tables import open_run
@@ -82,7 +81,7 @@ def test_a_page_does_not_wait_for_long_computations(
         assert may_end.wait(60)
         return "done"
 
-    monkeypatch.setattr(_stopping, "stopping_of", slow)
+    monkeypatch.setattr("medjury.panel._live._pages.stopping_of", slow)
     stopping = Stopping(study, wait_seconds=0.05)
     assert stopping.of(ratings, RATINGS) is None
     assert stopping.of(ratings, RATINGS) is None and stopping.of(ratings[1:], RATINGS) is None

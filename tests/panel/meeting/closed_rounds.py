@@ -10,9 +10,11 @@ from sqlalchemy import select
 from sqlalchemy.engine import Connection
 from tests.panel.rounds import NOON, Clock, write_study
 
-from medjury.panel._access import Person, Role, add_person
-from medjury.panel._design import Round, deal, read_form, rounds, set_state, set_up
-from medjury.panel._rating._saving import Entry, add_version
+from medjury.panel._access._people import Person, Role, add_person
+from medjury.panel._design._assignments import deal
+from medjury.panel._design._form import read_form
+from medjury.panel._design._rounds import Round, rounds, set_state, set_up
+from medjury.panel._rating._answers import Entry, add_version
 from medjury.panel._serve import Panel, open_panel_database
 from medjury.panel._tables import assignments_table, items_table
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from tests.panel.rounds import NOON, SYSTEMS, Clock, write_study
 
-from medjury.panel._access import Person, Role, add_person
-from medjury.panel._design import set_up
+from medjury.panel._access._people import Person, Role, add_person
+from medjury.panel._design._rounds import set_up
 from medjury.panel._meeting._reference import make_panel
 from medjury.panel._meeting._reference_files import set_up_references
 from medjury.panel._serve import Panel, open_panel_database

@@ -12,8 +12,8 @@ from tests.panel.meeting.closed_rounds import ONE_SYSTEM, Grades, only_round, ra
 from tests.panel.rounds import NOON, Clock, write_study
 from tests.panel.visitors import Visitor, sign_in, token_in
 
-from medjury.panel._access import Role
-from medjury.panel._design import set_state, set_up
+from medjury.panel._access._people import Role
+from medjury.panel._design._rounds import set_state, set_up
 from medjury.panel._serve import Panel, make_app, open_panel_database
 
 

@@ -15,9 +15,9 @@ from tests.panel.visitors import let_in
 
 from medjury.intake.cases import read_cases
 from medjury.panel import write_export
-from medjury.panel._access import Person, Role
-from medjury.panel._design import set_state, set_up
-from medjury.panel._meeting._items import reconciled_labels
+from medjury.panel._access._people import Person, Role
+from medjury.panel._design._rounds import set_state, set_up
+from medjury.panel._meeting._differences import reconciled_labels
 from medjury.panel._meeting._reference_files import panel_scores, set_up_references
 from medjury.panel._serve import Panel, open_panel_database
 

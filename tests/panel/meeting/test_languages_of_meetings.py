@@ -18,10 +18,9 @@ from tests.panel.test_languages import INSTRUMENT, OTHERS, OWN, Reader, is_wholl
 from tests.panel.visitors import PASSWORD, Visitor, invited, let_in, sign_in
 
 from medjury.panel import _language as languages
-from medjury.panel._access import Role
-from medjury.panel._design import set_state, set_up
-from medjury.panel._meeting._differences import close_meeting, meeting_of, open_meeting
-from medjury.panel._meeting._items import meeting_items
+from medjury.panel._access._people import Role
+from medjury.panel._design._rounds import set_state, set_up
+from medjury.panel._meeting._differences import close_meeting, meeting_items, meeting_of, open_meeting
 from medjury.panel._meeting._reference import make_panel, work_of_person
 from medjury.panel._meeting._reference_files import panel_references, set_up_references
 from medjury.panel._serve import Panel, make_app, open_panel_database

@@ -12,8 +12,7 @@ from tests.panel.meeting.signed_in import Closed, closed_app, send
 from tests.panel.rounds import VENDORS, case_rows
 from tests.panel.visitors import Visitor, token_in
 
-from medjury.panel._meeting._differences import meeting_of
-from medjury.panel._meeting._items import meeting_items, reconciled_labels
+from medjury.panel._meeting._differences import meeting_items, meeting_of, reconciled_labels
 
 DIFFER = [same("4", "4", accuracy=("2", "5")), same("3", "3", accuracy=("1", "4")), same("4", "4")]
 PLANTED = ("zebrafinch", "quokka", *VENDORS, "marmoset", "pangolin", "aardwolf")

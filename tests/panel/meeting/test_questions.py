@@ -13,8 +13,9 @@ from tests.panel.rounds import NOON, write_study
 from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access import Person
-from medjury.panel._design import read_form, set_state
+from medjury.panel._access._people import Person
+from medjury.panel._design._form import read_form
+from medjury.panel._design._rounds import set_state
 from medjury.panel._meeting._differences import open_meeting
 from medjury.panel._meeting._pages import reply
 from medjury.panel._meeting._questions import (
@@ -27,7 +28,7 @@ from medjury.panel._meeting._questions import (
     write_question_replies,
 )
 from medjury.panel._meeting._settling import Overtaken
-from medjury.panel._rating._saving import Entry, add_version
+from medjury.panel._rating._answers import Entry, add_version
 from medjury.panel._serve import Panel
 from medjury.panel._tables import asked_table, assignments_table
 

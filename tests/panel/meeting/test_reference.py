@@ -16,8 +16,8 @@ from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Score
 from medjury.intake.cases import read_cases
-from medjury.panel._access import Person
-from medjury.panel._design import form_of_instrument, read_form
+from medjury.panel._access._people import Person
+from medjury.panel._design._form import form_of_instrument, read_form
 from medjury.panel._meeting._reference import ROUTINE as ROUTINE_PART
 from medjury.panel._meeting._reference import (
     TOGETHER,

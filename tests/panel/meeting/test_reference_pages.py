@@ -14,7 +14,7 @@ from tests.panel.rounds import NOON, Clock
 from tests.panel.visitors import Visitor, sign_in
 
 from medjury.cli import main
-from medjury.panel._access import Role
+from medjury.panel._access._people import Role
 from medjury.panel._meeting._reference import make_panel, work_of_person
 from medjury.panel._meeting._reference_files import set_up_references
 from medjury.panel._serve import Panel, make_app, open_panel, open_panel_database

@@ -13,7 +13,7 @@ from tests.panel.rounds import SYSTEMS
 from tests.panel.visitors import Visitor, sign_in, token_in
 
 from medjury.cli import main
-from medjury.panel._access import Role
+from medjury.panel._access._people import Role
 from medjury.panel._meeting._reference import work_of_person
 from medjury.panel._serve import Panel, make_app, open_panel
 

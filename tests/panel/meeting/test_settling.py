@@ -16,17 +16,20 @@ from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored, load_instrument
-from medjury.panel._access import Person
-from medjury.panel._design import Read, set_state
+from medjury.panel._access._people import Person
+from medjury.panel._design._form import Read
+from medjury.panel._design._rounds import set_state
 from medjury.panel._meeting._differences import (
+    MeetingItem,
     close_meeting,
     differing,
     differs,
+    meeting_items,
     meeting_of,
     open_meeting,
     rated_items,
+    reconciled_labels,
 )
-from medjury.panel._meeting._items import MeetingItem, meeting_items, reconciled_labels
 from medjury.panel._meeting._settling import Overtaken, confirm, decide, do_not_agree, propose, read_settled
 from medjury.panel._tables import answers_table, decisions_table, proposals_table
 

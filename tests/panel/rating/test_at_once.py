@@ -11,12 +11,9 @@ from tests.panel.rounds import NOON, set_up_panel
 from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.instruments import Score
-from medjury.panel._design import assignment_of, join, places
-from medjury.panel._design._assignments import Work
-from medjury.panel._rating import latest_answers
+from medjury.panel._design._assignments import Work, assignment_of, join, places
+from medjury.panel._rating._answers import Entry, add_version, history, latest_answers
 from medjury.panel._rating._course import standing
-from medjury.panel._rating._saving import Entry, add_version
-from medjury.panel._rating._stored_answers import history
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgresql"])

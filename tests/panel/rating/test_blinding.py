@@ -14,7 +14,7 @@ from tests.panel.raters import GOOD, Rater, rater
 from tests.panel.rounds import SYSTEMS, VENDORS, case_rows, set_up_panel
 from tests.panel.visitors import sign_in
 
-from medjury.panel._access import Role
+from medjury.panel._access._people import Role
 from medjury.panel._serve import Panel, make_app
 
 MakePanel = Callable[..., FastAPI]

@@ -16,10 +16,9 @@ from tests.panel.rating.at_browsers import DESKTOP, PHONE, nothing_serious, open
 from tests.panel.rating.test_marks import kept, select_words
 from tests.panel.visitors import sign_in
 
-from medjury.panel._access import Role
-from medjury.panel._design import rounds
-from medjury.panel._exchange import collect
-from medjury.panel._exchange._collecting import ratings_frame
+from medjury.panel._access._people import Role
+from medjury.panel._design._rounds import rounds
+from medjury.panel._exchange._collecting import collect, ratings_frame
 
 MakePanel = Callable[..., FastAPI]
 LABS = "\n".join(f"2026-03-{day:02} potassium 4.{day % 10} mmol/l" for day in range(1, 29))

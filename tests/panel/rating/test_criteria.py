@@ -17,12 +17,11 @@ from tests.panel.rounds import write_study
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import NotApplicable, Score, load_instrument
-from medjury.panel._design import rounds, set_state
-from medjury.panel._exchange import collect
+from medjury.panel._design._rounds import rounds, set_state
+from medjury.panel._exchange._collecting import collect, refuse_changed
 from medjury.panel._exchange._files import FORMATS
-from medjury.panel._exchange._including import refuse_changed
 from medjury.panel._meeting._differences import open_meeting
-from medjury.panel._rating import Collected
+from medjury.panel._rating._answers import Collected
 
 MakePanel = Callable[..., FastAPI]
 STUDY: dict[str, Any] = {"instrument": "criteria", "dimensions": ""}

@@ -14,7 +14,7 @@ from tests.panel.rounds import Clock
 
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import WrittenCriterion, counts_of, read_written_criteria, write_written_criteria
-from medjury.panel._design import rounds, set_up
+from medjury.panel._design._rounds import rounds, set_up
 from medjury.panel._serve import Panel, make_app, open_panel_database
 from medjury.studies import load_rated_study
 

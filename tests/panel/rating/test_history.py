@@ -12,8 +12,8 @@ from tests.panel.rounds import Clock, write_study
 from tests.panel.visitors import sign_in
 from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
-from medjury.panel._access import Role
-from medjury.panel._design import set_up
+from medjury.panel._access._people import Role
+from medjury.panel._design._rounds import set_up
 from medjury.panel._rating import _coordinator_pages as _history_page
 from medjury.panel._serve import Panel, make_app, open_panel_database
 

@@ -21,7 +21,8 @@ from tests.panel.rating.at_browsers import DESKTOP, PHONE, nothing_serious, open
 from tests.studies.running import run_without_report
 
 from medjury.intake.cases import read_cases
-from medjury.panel._evidence import EvidenceRun, write_evidence_file
+from medjury.panel._evidence._offline import write_evidence_file
+from medjury.panel._evidence._run import EvidenceRun
 
 MakePanel = Callable[..., FastAPI]
 STUDY: dict[str, Any] = {"instrument": "image_report", "dimensions": ""}

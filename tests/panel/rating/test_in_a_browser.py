@@ -10,8 +10,9 @@ from playwright.sync_api import Browser, expect
 from tests.panel.rating.at_browsers import DESKTOP, PHONE, nothing_serious, open_case, panel_of, rater_at
 
 from medjury.instruments import NotApplicable, Score
-from medjury.panel._design import places, rounds
-from medjury.panel._rating import Collected, latest_answers
+from medjury.panel._design._assignments import places
+from medjury.panel._design._rounds import rounds
+from medjury.panel._rating._answers import Collected, latest_answers
 from medjury.panel._serve import Panel
 
 NOTES = [{"id": "N1", "text": "Seen: well. Well again."}]

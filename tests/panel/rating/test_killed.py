@@ -21,9 +21,9 @@ from tests.panel.visitors import PASSWORD, token_in
 from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.panel import invitation_link, open_panel
-from medjury.panel._access import people
-from medjury.panel._design import assignment_of
-from medjury.panel._rating._stored_answers import history
+from medjury.panel._access._people import people
+from medjury.panel._design._assignments import assignment_of
+from medjury.panel._rating._answers import history
 
 KILLS = 2
 WAIT_SECONDS = 60

@@ -13,9 +13,8 @@ from tests.panel.rating.at_browsers import DESKTOP, PHONE, open_case, panel_of, 
 from tests.panel.rounds import set_up_panel
 from tests.panel.served import served
 
-from medjury.panel._design import rounds
-from medjury.panel._rating import latest_answers
-from medjury.panel._rating._stored_answers import history
+from medjury.panel._design._rounds import rounds
+from medjury.panel._rating._answers import history, latest_answers
 from medjury.panel._serve import Panel
 from medjury.panel._tables import assignments_table
 

@@ -22,13 +22,12 @@ from tests.panel.rating.test_leaving import SOON
 from tests.panel.rounds import SYSTEMS, case_rows
 from tests.panel.visitors import sign_in
 
-from medjury.panel._access import Role
-from medjury.panel._design import rounds, set_state
-from medjury.panel._exchange import collect
+from medjury.panel._access._people import Role
+from medjury.panel._design._rounds import rounds, set_state
+from medjury.panel._exchange._collecting import collect
 from medjury.panel._exchange._files import FORMATS
 from medjury.panel._meeting._differences import close_meeting, open_meeting
-from medjury.panel._rating import latest_answers
-from medjury.panel._rating._stored_answers import history
+from medjury.panel._rating._answers import history, latest_answers
 from medjury.panel._serve import Panel
 from medjury.panel._tables import assignments_table, meeting_items_table
 from medjury.store.ratings import read_ratings

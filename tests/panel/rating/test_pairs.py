@@ -14,8 +14,8 @@ from tests.panel.raters import rater
 from tests.panel.rating.at_browsers import DESKTOP, PHONE, nothing_serious, open_case, panel_of, rater_at
 from tests.panel.rounds import SYSTEMS
 
-from medjury.panel._exchange import collect
-from medjury.panel._rating import Collected
+from medjury.panel._exchange._collecting import collect
+from medjury.panel._rating._answers import Collected
 
 MakePanel = Callable[..., FastAPI]
 STUDY: dict[str, Any] = {"instrument": "pairs", "dimensions": "", "panel": "design: pairs\n"}

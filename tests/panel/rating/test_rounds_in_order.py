@@ -9,9 +9,10 @@ from fastapi import FastAPI
 from tests.panel.raters import GOOD, rater
 from tests.panel.visitors import Visitor, sign_in
 
-from medjury.panel._access import Role
-from medjury.panel._design import places, rounds
-from medjury.panel._rating import latest_answers
+from medjury.panel._access._people import Role
+from medjury.panel._design._assignments import places
+from medjury.panel._design._rounds import rounds
+from medjury.panel._rating._answers import latest_answers
 
 MakePanel = Callable[..., FastAPI]
 TRAINING = """\

@@ -19,9 +19,9 @@ from tests.panel.visitors import token_in
 from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.instruments import Reason, Score, Unscored
-from medjury.panel._design import assignment_of, rounds, set_state
-from medjury.panel._rating import Collected, _saving, latest_answers
-from medjury.panel._rating._stored_answers import history, progress
+from medjury.panel._design._assignments import assignment_of
+from medjury.panel._design._rounds import rounds, set_state
+from medjury.panel._rating._answers import Collected, history, latest_answers, progress
 from medjury.panel._tables import answers_table
 
 MakePanel = Callable[..., FastAPI]
@@ -329,7 +329,7 @@ def test_what_one_case_keeps_has_an_end_and_the_answer_still_finds_room(
     make_panel: MakePanel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every version is kept, so a rater (or whoever has their session) could fill the disk with drafts."""
-    monkeypatch.setattr(_saving, "MOST_LETTERS", 300_000)
+    monkeypatch.setattr("medjury.panel._rating._answers.MOST_LETTERS", 300_000)
     app = make_panel()
     one = rater(app)
     code = one.codes()[0]

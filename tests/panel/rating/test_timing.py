@@ -13,7 +13,7 @@ from tests.panel.rounds import NOON, Clock, set_up_panel
 
 from medjury.panel._database import PanelDatabase
 from medjury.panel._design._assignments import Work
-from medjury.panel._rating._saving import _row, looked, note_opened, note_saved, note_sign_of_life
+from medjury.panel._rating._answers import _row, looked, note_opened, note_saved, note_sign_of_life
 
 IDLE = 180.0
 

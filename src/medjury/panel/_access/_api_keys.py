@@ -12,11 +12,10 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import insert, select, update
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access._forms import SentForm, refuse_other_sites
-from medjury.panel._access._people import Person, Role, clean_name, person_of
-from medjury.panel._access._secrets import form_secret, form_token, hash_of, new_id, new_secret
+from medjury.panel._access._people import Person, Role, clean_name, new_id, person_of
+from medjury.panel._access._sessions import form_secret, form_token, hash_of, new_secret
 from medjury.panel._access._trail import trail
-from medjury.panel._access._visitors import Coordinator, address_of, signed_in
+from medjury.panel._access._visitors import Coordinator, SentForm, address_of, refuse_other_sites, signed_in
 from medjury.panel._access._waiting import address_key, note_failure, seconds_to_wait
 from medjury.panel._declared import CHANGING
 from medjury.panel._look import page

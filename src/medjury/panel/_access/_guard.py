@@ -19,9 +19,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access._forms import LARGEST_BODY, Form, read_fields
-from medjury.panel._access._secrets import cookie_of, set_cookie
-from medjury.panel._access._visitors import SignInFirst, visitor
+from medjury.panel._access._sessions import cookie_of, set_cookie
+from medjury.panel._access._visitors import LARGEST_BODY, Form, SignInFirst, read_fields, visitor
 from medjury.panel._language import _, begin, marked
 from medjury.panel._look import error_page, page
 

@@ -28,12 +28,18 @@ from sqlalchemy import select, update
 
 from medjury.foundation.errors import MedjuryError
 from medjury.models import host_of, is_local
-from medjury.panel._access._forms import SentForm
-from medjury.panel._access._joining import invited, joined, open_invitation_of, over, use_invitation
 from medjury.panel._access._people import Person, compared, person_by_id, person_of
-from medjury.panel._access._secrets import form_secret, hash_of, keep_challenge, new_secret, take_challenge
-from medjury.panel._access._sign_in import let_in, own_path
-from medjury.panel._access._visitors import Anyone
+from medjury.panel._access._sessions import form_secret, hash_of, keep_challenge, new_secret, take_challenge
+from medjury.panel._access._sign_in import (
+    invited,
+    joined,
+    let_in,
+    open_invitation_of,
+    over,
+    own_path,
+    use_invitation,
+)
+from medjury.panel._access._visitors import Anyone, SentForm
 from medjury.panel._language import _
 from medjury.panel._look import error_page, page
 from medjury.panel._panel import OpenIdSettings, Panel

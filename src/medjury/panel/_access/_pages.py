@@ -12,14 +12,6 @@ from sqlalchemy import select
 from medjury.foundation.errors import MedjuryError
 from medjury.models import is_local
 from medjury.panel._access._api_keys import add_api_key_routes
-from medjury.panel._access._forms import Form, SentForm
-from medjury.panel._access._joining import (
-    add_join_routes,
-    invite,
-    join_address,
-    open_invitation_until,
-    withdraw_invitations,
-)
 from medjury.panel._access._open_id import add_open_id_routes
 from medjury.panel._access._passkeys import add_passkey_routes, count_passkeys
 from medjury.panel._access._passwords import check_new_password, hash_password, is_password
@@ -35,9 +27,19 @@ from medjury.panel._access._people import (
     set_password,
 )
 from medjury.panel._access._sessions import end_sessions
-from medjury.panel._access._sign_in import add_sign_in_routes, let_in, own_path, too_many_attempts
+from medjury.panel._access._sign_in import (
+    add_join_routes,
+    add_sign_in_routes,
+    invite,
+    join_address,
+    let_in,
+    open_invitation_until,
+    own_path,
+    too_many_attempts,
+    withdraw_invitations,
+)
 from medjury.panel._access._trail import about_in_words, check_trail, trail, trail_entries
-from medjury.panel._access._visitors import Coordinator, Rater, Whoever
+from medjury.panel._access._visitors import Coordinator, Form, Rater, SentForm, Whoever
 from medjury.panel._access._waiting import begin_attempt, own_key, succeeded
 from medjury.panel._language import LANGUAGES, _
 from medjury.panel._look import NavigationLink, page

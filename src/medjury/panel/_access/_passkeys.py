@@ -22,13 +22,19 @@ from webauthn.helpers.structs import (
 )
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access._forms import SentForm
-from medjury.panel._access._joining import invited, joined, over, use_invitation
 from medjury.panel._access._people import Person, person_of
-from medjury.panel._access._secrets import form_secret, hash_of, keep_challenge, new_secret, take_challenge
-from medjury.panel._access._sign_in import let_in, sign_in_again, too_many_attempts
+from medjury.panel._access._sessions import form_secret, hash_of, keep_challenge, new_secret, take_challenge
+from medjury.panel._access._sign_in import (
+    invited,
+    joined,
+    let_in,
+    over,
+    sign_in_again,
+    too_many_attempts,
+    use_invitation,
+)
 from medjury.panel._access._trail import trail
-from medjury.panel._access._visitors import Anyone, Whoever, address_of
+from medjury.panel._access._visitors import Anyone, SentForm, Whoever, address_of
 from medjury.panel._access._waiting import address_key, note_failure, seconds_to_wait
 from medjury.panel._language import _, marked
 from medjury.panel._look import error_page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,7 +12,6 @@ from sqlalchemy import case, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access._secrets import new_id
 from medjury.panel._tables import made, people_table, stored
 
 if TYPE_CHECKING:
@@ -45,6 +45,11 @@ class Person:
     language: str | None = None  # a rater's choice
     joined_at: str | None = None
     disabled_at: str | None = None
+
+
+def new_id() -> str:
+    """A name that tells nothing: neither order nor content."""
+    return secrets.token_urlsafe(12)
 
 
 def add_person(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import delete, insert, select, text, update
 
 from medjury.panel._access._people import compared
-from medjury.panel._access._secrets import hash_of
+from medjury.panel._access._sessions import hash_of
 from medjury.panel._tables import attempts_table, read, stored
 
 if TYPE_CHECKING:

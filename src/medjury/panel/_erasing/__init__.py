@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from medjury.panel._erasing._pages import erase_from_panel, routes
+from medjury.panel._erasing._pages import routes
 
-__all__ = ["erase_from_panel", "routes"]
+__all__ = ["routes"]

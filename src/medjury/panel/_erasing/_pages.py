@@ -14,16 +14,11 @@ from sqlalchemy import ColumnElement, delete, func, select
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import whole_part
-from medjury.panel._access import (
-    Coordinator,
-    Form,
-    Person,
-    SentForm,
-    erased_at,
-    note_erasure,
-)
+from medjury.panel._access._people import Person
+from medjury.panel._access._trail import erased_at, note_erasure
+from medjury.panel._access._visitors import Coordinator, Form, SentForm
+from medjury.panel._exchange._collecting import one_at_a_time
 from medjury.panel._exchange._files import write_export
-from medjury.panel._exchange._including import one_at_a_time
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
 from medjury.panel._tables import (

@@ -10,7 +10,7 @@ from typing import Any
 
 from medjury.analysis.ranking import score_of
 from medjury.intake.cases import FIRST_ANSWER, SECOND_ANSWER, Case, ChatMessage, pair_of
-from medjury.panel._design._shown import ImageShown
+from medjury.panel._design._form import ImageShown
 from medjury.panel._evidence._quotations import (
     SIGNS,
     Found,
@@ -22,8 +22,16 @@ from medjury.panel._evidence._quotations import (
     quoted_in,
 )
 from medjury.panel._evidence._run import State
-from medjury.panel._evidence._steps import StepShown, last_draft, quotations_of, shown_steps
-from medjury.panel._evidence._votes import Cell, Vote, difference_of, votes_of
+from medjury.panel._evidence._votes import (
+    Cell,
+    StepShown,
+    Vote,
+    difference_of,
+    last_draft,
+    quotations_of,
+    shown_steps,
+    votes_of,
+)
 from medjury.tables import CRITERION
 from medjury.texts.metrics import Mark, marked_differences
 

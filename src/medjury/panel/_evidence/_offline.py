@@ -18,8 +18,7 @@ from jinja2 import Environment, FileSystemLoader, PrefixLoader, StrictUndefined
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import whole_file
 from medjury.panel._evidence._case_view import case_view
-from medjury.panel._evidence._choice import Choice, chosen, row_of
-from medjury.panel._evidence._overview import overview, standing
+from medjury.panel._evidence._choice import Choice, chosen, overview, row_of, standing
 from medjury.panel._evidence._run import EvidenceRun, State
 from medjury.panel._evidence._snapshot import Numbers
 

@@ -13,15 +13,25 @@ from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access import Role, person_with
+from medjury.panel._access._people import Role
+from medjury.panel._access._visitors import person_with
 from medjury.panel._evidence._case_view import case_view, located_quotations, text_page, texts_of
-from medjury.panel._evidence._choice import ON_A_PAGE, SORTS, Choice, chosen, fields, listed, queue_dimension
+from medjury.panel._evidence._choice import (
+    ON_A_PAGE,
+    SORTS,
+    Choice,
+    chosen,
+    fields,
+    listed,
+    overview,
+    queue_dimension,
+    so_far,
+    standing,
+)
 from medjury.panel._evidence._numbers import number_shown, rows_of
-from medjury.panel._evidence._overview import overview, so_far, standing
 from medjury.panel._evidence._run import EvidenceRun, State
-from medjury.panel._evidence._steps import last_draft
 from medjury.panel._evidence._texts import from_address, in_address, shown_name
-from medjury.panel._evidence._votes import difference_of, votes_of
+from medjury.panel._evidence._votes import difference_of, last_draft, votes_of
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
 from medjury.panel._word_difference import word_difference

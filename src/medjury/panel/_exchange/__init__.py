@@ -5,17 +5,6 @@ Programs may ask for them too. What was given in the panel is never changed by a
 
 from __future__ import annotations
 
-from medjury.panel._exchange._collecting import collect, ratings_frame, round_state
-from medjury.panel._exchange._files import include_ratings, take_in_ratings, write_export
 from medjury.panel._exchange._pages import NAVIGATION, routes
 
-__all__ = [
-    "NAVIGATION",
-    "collect",
-    "include_ratings",
-    "ratings_frame",
-    "round_state",
-    "routes",
-    "take_in_ratings",
-    "write_export",
-]
+__all__ = ["NAVIGATION", "routes"]

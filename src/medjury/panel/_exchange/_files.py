@@ -25,19 +25,15 @@ from medjury.foundation.files import write_whole
 from medjury.foundation.limits import part_of_limits
 from medjury.instruments import Instrument
 from medjury.intake import FileError
-from medjury.panel._access import (
-    NOBODYS_NAMES,
-    compared,
-    erased_among,
-    people,
-)
-from medjury.panel._design import outcome_row, rounds
-from medjury.panel._exchange._collecting import collect, ratings_frame
-from medjury.panel._exchange._including import include
+from medjury.panel._access._people import NOBODYS_NAMES, compared, people
+from medjury.panel._access._trail import erased_among
+from medjury.panel._design._form import outcome_row
+from medjury.panel._design._rounds import rounds
+from medjury.panel._exchange._collecting import collect, include, ratings_frame
 from medjury.panel._meeting._questions import question_replies, what_order_did, write_question_replies
 from medjury.panel._meeting._reference_files import write_references
 from medjury.panel._panel import Panel
-from medjury.panel._rating import Collected
+from medjury.panel._rating._answers import Collected
 from medjury.panel._tables import exports_table, imported_table
 from medjury.statistics import counted
 from medjury.store.ratings import ImportedRatings, Rating, guard_frame, read_ratings

@@ -1,11 +1,13 @@
-"""The coordinator's page of the state of the study, and what it draws."""
+"""The coordinator's page of the state of the study, what it draws, and how many more ratings will settle the
+study."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from threading import Lock
-from typing import Any
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from fastapi import APIRouter, Request
@@ -14,20 +16,36 @@ from fastapi.responses import Response
 from medjury.analysis.agreement import krippendorff_alpha
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
-from medjury.panel._access import RECONCILED, Coordinator, Role
-from medjury.panel._design import rounds
-from medjury.panel._exchange import collect, ratings_frame, round_state
-from medjury.panel._live._stopping import Stopping
+from medjury.panel._access._people import RECONCILED, Role
+from medjury.panel._access._visitors import Coordinator
+from medjury.panel._design._rounds import rounds
+from medjury.panel._exchange._collecting import collect, ratings_frame, round_state
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
-from medjury.panel._rating import Collected
+from medjury.panel._rating._answers import Collected
 from medjury.statistics import Estimate, Floats, counted, percent, shown, undefined
-from medjury.tables import Grid, RatingTable, mean_of_raters, rating_table
+from medjury.store.runs import RunFolder, files
+from medjury.tables import (
+    MACHINES,
+    ConsensusRule,
+    Grid,
+    People,
+    RatingTable,
+    mean_of_raters,
+    open_run,
+    rating_table,
+    with_rules,
+)
+from medjury.validation import SettlingRow, settling
+
+if TYPE_CHECKING:
+    from medjury.studies import RatedStudy
+
 
 # What the page draws: agreement with its interval as it grows, and how long a case takes. Tables behind them
 # hold the same numbers.
 
-FEWEST = 10  # answers that two raters share, before anything is said of their agreement
+FEWEST = 10  # answers (that two raters share) before anything is said (of their agreement)
 _STEPS = 5  # points of a drawing, the last of them all that is rated
 _RESAMPLES = 1000
 WIDTH, HEIGHT = 260, 120
@@ -280,3 +298,122 @@ def _minutes(seconds: float | None) -> str:
 
 def _worked(hours: float) -> str:
     return f"{hours:.1f} hours" if hours >= 1 else f"{60 * hours:.0f} minutes"
+
+
+WAIT_SECONDS = 1.0  # how long a page waits for it
+
+
+Outlook = tuple[SettlingRow, ...] | str  # how each rule stands; or, in one sentence, why nothing can be said
+
+
+@dataclass
+class Stopping:
+    """What was last found. One computation runs at a time, and what it finds is kept until a rating or the run
+    changes."""
+
+    study: RatedStudy | None
+    wait_seconds: float = WAIT_SECONDS
+    _turn: Lock = field(default_factory=Lock)
+    _worker: Thread | None = None
+    _of: tuple[Any, ...] = ()
+    _found: Outlook | None = None
+
+    def of(self, ratings: Sequence[Collected], planned: int) -> Outlook | None:
+        """How the study stands with these ratings, of `planned` answers; None while that is being computed."""
+        folder = _run_folder(self.study)
+        if self.study is None or folder is None:
+            return ()
+        key = (list(ratings), planned, (folder / files.MANIFEST).stat().st_mtime_ns, id(self.study))
+        with self._turn:
+            if key == self._of and self._found is not None:
+                return self._found
+            if self._worker is None or not self._worker.is_alive():
+                self._of, self._found = key, None
+                work = (self.study, folder, key)
+                self._worker = Thread(target=self._compute, args=work, daemon=True)
+                self._worker.start()
+            worker = self._worker
+        worker.join(self.wait_seconds)
+        with self._turn:
+            return self._found if key == self._of else None
+
+    def _compute(self, study: RatedStudy, folder: Path, key: tuple[Any, ...]) -> None:
+        try:
+            found = stopping_of(study, folder, key[0], key[1])
+        except MedjuryError as error:
+            found = str(error)
+        except Exception:  # whatever it is, the page must not say for ever that it is being computed
+            found = "It cannot be computed from these ratings; `medjury plan more` says why."
+        with self._turn:
+            if self._of == key:
+                self._found = found
+
+
+def stopping_of(study: RatedStudy, folder: Path, ratings: Sequence[Collected], planned: int) -> Outlook:
+    """Every rule that more ratings could settle, on the run's judges and these clinicians."""
+    table = table_beside_run(study, open_run(folder), ratings)
+    people = [name for name, kind in table.raters.items() if kind == "clinician"]
+    rated = table.rows.filter(table.rows["rater"].is_in(people)).select("item", "system").n_unique()
+    if rated < FEWEST:
+        return f"Too little is rated yet: from {FEWEST} answers on it is computed."
+    return tuple(settling(table, planned=max(planned, rated), resamples=_RESAMPLES).rows)
+
+
+def table_beside_run(study: RatedStudy, run: RatingTable, ratings: Sequence[Collected]) -> RatingTable:
+    """The run's judges with what clinicians said in the panel so far: those of rating rounds, each for themselves,
+    and whoever settles what they say. Of cases that the run has not judged nothing is taken."""
+    import polars as pl
+
+    alone = {each.name for each in study.rounds if each.settings.kind == "rating"}
+    consensus, settles = _rule(study)
+    own = [
+        each
+        for each in ratings
+        if each.rater == settles or (each.panel in alone and each.rater != RECONCILED)
+    ]
+    if settles and not any(each.rater == settles for each in own):
+        raise MedjuryError(
+            f"Where raters differ, the study takes the word of {settles!r}, and there is none yet: it is computed "
+            "once the first difference is settled."
+        )
+    kept = ["item", "system", "rater", "dimension", "score", "status", "reason", "rater_kind", "patient"]
+    judged = run.everything.filter(pl.col("rater_kind").is_in(list(MACHINES))).with_columns(
+        pl.col("cluster").alias("patient")
+    )
+    patients = dict(judged.select("item", "patient").unique("item").iter_rows())
+    said = (
+        ratings_frame(own)
+        .filter(pl.col("item").is_in(list(patients)))
+        .with_columns(
+            pl.lit("clinician").alias("rater_kind"),
+            pl.col("item").replace_strict(patients, default=None, return_dtype=pl.String).alias("patient"),
+        )
+    )
+    frame = pl.concat(
+        [judged.select(*kept, "repeat"), said.select(*kept, "probability")], how="diagonal_relaxed"
+    )
+    table = with_rules(rating_table(frame, instrument=study.instrument), run.rules)
+    return replace(
+        table,
+        jury_rule=run.jury_rule,
+        juries=run.juries,
+        settings=run.settings,
+        people=People(consensus=consensus, adjudicator=settles),
+    )
+
+
+def _rule(study: RatedStudy) -> tuple[ConsensusRule, str]:
+    """How the study makes one score of several raters', and who settles it ("": nobody)."""
+    stated = study.settings.humans
+    return ("mean", "") if stated is None else (stated.consensus, stated.adjudicator or "")
+
+
+def _run_folder(study: RatedStudy | None) -> Path | None:
+    """The run of the study, where it is complete."""
+    if study is None:
+        return None
+    folder = study.settings.output_in(study.file.resolve().parent)
+    try:
+        return folder if RunFolder(folder).manifest.status == "complete" else None
+    except MedjuryError:
+        return None

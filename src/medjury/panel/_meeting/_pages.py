@@ -13,18 +13,21 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import insert
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access import Coordinator, Person, Rater, Role, SentForm, trail
-from medjury.panel._design import Round, rounds
+from medjury.panel._access._people import Person, Role
+from medjury.panel._access._trail import trail
+from medjury.panel._access._visitors import Coordinator, Rater, SentForm
+from medjury.panel._design._rounds import Round, rounds
 from medjury.panel._language import _, marked
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._meeting._differences import (
     RULES,
     close_meeting,
     differences,
+    items_of_person,
+    meeting_items,
     meeting_of,
     open_meeting,
 )
-from medjury.panel._meeting._items import items_of_person, meeting_items
 from medjury.panel._meeting._questions import ask_questions, asked_of, asks_questions, questions_for
 from medjury.panel._meeting._reference import STAGES, work_of_person
 from medjury.panel._meeting._reference_pages import add_panel_routes, add_reference_routes, add_scoring_routes

@@ -18,10 +18,9 @@ from sqlalchemy import func, insert, select
 
 from medjury.foundation.files import whole_file
 from medjury.instruments import Score
-from medjury.panel._design import Passage, Round, outcome_from_row, round_by_id, rounds
-from medjury.panel._design._shown import labelled, passages_from_row
-from medjury.panel._rating._saving import newest
-from medjury.panel._rating._stored_answers import progress
+from medjury.panel._design._form import Passage, labelled, outcome_from_row, passages_from_row
+from medjury.panel._design._rounds import Round, round_by_id, rounds
+from medjury.panel._rating._answers import newest, progress
 from medjury.panel._tables import asked_table, assignments_table, items_table, replies_table
 from medjury.statistics import Estimate, counted_share, shown, undefined
 from medjury.store.ratings import guard_frame

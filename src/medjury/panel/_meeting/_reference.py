@@ -15,10 +15,9 @@ from sqlalchemy import insert, select
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, Outcome
-from medjury.panel._access import Person, names_of_people
-from medjury.panel._design import Passage, outcome_from_row, outcome_row
+from medjury.panel._access._people import Person, names_of_people
+from medjury.panel._design._form import Passage, outcome_from_row, outcome_row, passages_from_row
 from medjury.panel._design._rounds import instrument_from_row
-from medjury.panel._design._shown import passages_from_row
 from medjury.panel._language import _, language, marked
 from medjury.panel._meeting._settling import Overtaken
 from medjury.panel._tables import (

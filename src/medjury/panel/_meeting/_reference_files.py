@@ -17,12 +17,12 @@ from sqlalchemy import insert, select
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Input, Instrument
 from medjury.intake.cases import Case, CaseSource, write_cases
-from medjury.panel._access import erased_among
+from medjury.panel._access._trail import erased_among
+from medjury.panel._design._form import Passage, hide, hider, passages_to_row, shown_of
 from medjury.panel._design._rounds import instrument_to_row
-from medjury.panel._design._shown import Passage, hide, hider, passages_to_row, shown_of
 from medjury.panel._language import marked
 from medjury.panel._meeting._reference import ROUTINE, TOGETHER, CaseWork, all_work
-from medjury.panel._rating._stored_answers import Collected
+from medjury.panel._rating._answers import Collected
 from medjury.panel._tables import (
     inserted,
     reference_answers_table,

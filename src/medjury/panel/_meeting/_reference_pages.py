@@ -12,19 +12,10 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access import (
-    Coordinator,
-    Form,
-    Person,
-    Rater,
-    Role,
-    SentForm,
-    names_of_people,
-    people,
-    trail,
-)
-from medjury.panel._design import form_of_instrument, read_form
-from medjury.panel._design._shown import labelled
+from medjury.panel._access._people import Person, Role, names_of_people, people
+from medjury.panel._access._trail import trail
+from medjury.panel._access._visitors import Coordinator, Form, Rater, SentForm
+from medjury.panel._design._form import form_of_instrument, labelled, read_form
 from medjury.panel._language import _, marked
 from medjury.panel._look import page
 from medjury.panel._meeting._reference import (

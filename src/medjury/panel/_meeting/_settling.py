@@ -15,9 +15,11 @@ from sqlalchemy import insert
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument, NotApplicable, Score
 from medjury.intake.cases import clean_text
-from medjury.panel._design import (
+from medjury.panel._design._form import (
     CANNOT_JUDGE,
+    GRADE,
     NOT_APPLICABLE,
+    WHY,
     Question,
     Read,
     Said,
@@ -25,10 +27,8 @@ from medjury.panel._design import (
     outcome_row,
     read_form,
 )
-from medjury.panel._design._form import GRADE, WHY
 from medjury.panel._language import _, decimal
-from medjury.panel._meeting._differences import RatedItem, all_the_same
-from medjury.panel._meeting._items import MeetingItem, Settled, item_by_code
+from medjury.panel._meeting._differences import MeetingItem, RatedItem, Settled, all_the_same, item_by_code
 from medjury.panel._tables import confirmations_table, decisions_table, inserted, proposals_table
 
 if TYPE_CHECKING:

@@ -13,18 +13,21 @@ from sqlalchemy import select
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import NotApplicable, Outcome, Score, Unscored
-from medjury.panel._access import Adjudicator, Form, Person, Rater, Role, SentForm, names_of_people, trail
-from medjury.panel._design import Read, Round, Said, round_by_id
-from medjury.panel._design._shown import labelled, passages_from_row
+from medjury.panel._access._people import Person, Role, names_of_people
+from medjury.panel._access._trail import trail
+from medjury.panel._access._visitors import Adjudicator, Form, Rater, SentForm
+from medjury.panel._design._form import Read, Said, labelled, passages_from_row
+from medjury.panel._design._rounds import Round, round_by_id
 from medjury.panel._language import _, marked
 from medjury.panel._look import page
-from medjury.panel._meeting._differences import RatedItem, rated_items
-from medjury.panel._meeting._items import (
+from medjury.panel._meeting._differences import (
     MeetingItem,
+    RatedItem,
     Settled,
     item_by_code,
     items_for_adjudicator,
     items_of_person,
+    rated_items,
 )
 from medjury.panel._meeting._settling import (
     Overtaken,
@@ -38,7 +41,7 @@ from medjury.panel._meeting._settling import (
     typed_text,
 )
 from medjury.panel._panel import Panel
-from medjury.panel._rating._marks import Marks
+from medjury.panel._rating._answers import Marks
 from medjury.panel._tables import items_table
 
 if TYPE_CHECKING:

@@ -16,34 +16,31 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Example, Outcome
 from medjury.intake.cases import FIRST_ANSWER, SECOND_ANSWER
-from medjury.panel._access import Claim, Form, Role, SentForm, claimed_by
-from medjury.panel._design import (
-    Assignment,
-    Passage,
-    Round,
-    Said,
-    assignment_of,
-    next_code,
-    places,
-    read_form,
-    round_by_id,
-    said_in,
-)
-from medjury.panel._design._shown import labelled
+from medjury.panel._access._people import Role
+from medjury.panel._access._visitors import Claim, Form, SentForm, claimed_by
+from medjury.panel._design._assignments import Assignment, assignment_of, next_code, places
+from medjury.panel._design._form import Passage, Said, labelled, read_form, said_in
+from medjury.panel._design._rounds import Round, round_by_id
 from medjury.panel._language import _, decimal
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
-from medjury.panel._rating._course import Standing, standing
-from medjury.panel._rating._marks import MARKS, Marks, marks_from_row, marks_in, marks_text, text_to_mark
-from medjury.panel._rating._saving import (
+from medjury.panel._rating._answers import (
     EVERY_SECONDS,
+    MARKS,
     Entry,
+    Marks,
     add_version,
+    conclude_training,
     has_arrived,
+    marks_from_row,
+    marks_in,
+    marks_text,
     newest,
     note_sign_of_life,
+    progress,
+    text_to_mark,
 )
-from medjury.panel._rating._stored_answers import conclude_training, progress
+from medjury.panel._rating._course import Standing, standing
 from medjury.panel._word_difference import Parts, word_difference
 
 if TYPE_CHECKING:

@@ -12,34 +12,17 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Integer, cast, func, select
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access import (
-    Coordinator,
-    Form,
-    Person,
-    Role,
-    SentForm,
-    names_of_people,
-    people,
-    trail,
-)
-from medjury.panel._design import (
-    CANNOT_JUDGE,
-    NOT_APPLICABLE,
-    Round,
-    deal,
-    item_count,
-    join,
-    leave,
-    members,
-    round_named,
-    rounds,
-    set_state,
-)
+from medjury.panel._access._people import Person, Role, names_of_people, people
+from medjury.panel._access._trail import trail
+from medjury.panel._access._visitors import Coordinator, Form, SentForm
+from medjury.panel._design._assignments import deal, join, leave, members
+from medjury.panel._design._form import CANNOT_JUDGE, NOT_APPLICABLE
+from medjury.panel._design._rounds import Round, item_count, round_named, rounds, set_state
 from medjury.panel._language import ENGLISH, IN_ENGLISH
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
+from medjury.panel._rating._answers import history, let_pass, progress
 from medjury.panel._rating._course import has_passed
-from medjury.panel._rating._stored_answers import history, let_pass, progress
 from medjury.panel._tables import answers_table, assignments_table, items_table
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from sqlalchemy import Select, bindparam, exists, select
 
-from medjury.panel._design import Round, has_joined, join, round_as_set_up, rounds
+from medjury.panel._design._assignments import has_joined, join
+from medjury.panel._design._rounds import Round, round_as_set_up, rounds
 from medjury.panel._language import _, marked
-from medjury.panel._rating._stored_answers import Progress, progress
+from medjury.panel._rating._answers import Progress, progress
 from medjury.panel._tables import assignments_table, items_table, members_table, rounds_table
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from medjury.intake.cases import (
     read_written_criteria,
     write_written_criteria,
 )
-from medjury.panel._access import Form, Rater, SentForm
-from medjury.panel._design import rounds, set_up, waiting_drafts
-from medjury.panel._design._shown import ANSWER, hider, labelled, shown_of
+from medjury.panel._access._visitors import Form, Rater, SentForm
+from medjury.panel._design._form import ANSWER, hider, labelled, shown_of
+from medjury.panel._design._rounds import rounds, set_up, waiting_drafts
 from medjury.panel._language import _
 from medjury.panel._look import page
 from medjury.panel._panel import Panel

@@ -16,18 +16,19 @@ from sqlalchemy import delete, insert, select
 
 from medjury.instruments import NotApplicable, Score
 from medjury.intake.cases import clean_text
-from medjury.panel._access import Person, Rater, Role, SentForm
-from medjury.panel._design import Round, assignment_of, next_code, places, waiting_drafts
-from medjury.panel._design._shown import passages_from_row
+from medjury.panel._access._people import Person, Role
+from medjury.panel._access._visitors import Rater, SentForm
+from medjury.panel._design._assignments import assignment_of, next_code, places
+from medjury.panel._design._form import passages_from_row
+from medjury.panel._design._rounds import Round, waiting_drafts
 from medjury.panel._language import _, decimal, marked
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
+from medjury.panel._rating._answers import compared_answers, latest_answers, note_opened
 from medjury.panel._rating._case_page import add_saving_routes, case_page, case_values, minutes
 from medjury.panel._rating._coordinator_pages import add_history_routes, add_round_routes
 from medjury.panel._rating._course import Step, can_join_more, course, standing
 from medjury.panel._rating._criteria_pages import add_criteria_routes
-from medjury.panel._rating._saving import note_opened
-from medjury.panel._rating._stored_answers import compared_answers, latest_answers
 from medjury.panel._tables import items_table, profiles_table, remarks_table
 
 if TYPE_CHECKING:
