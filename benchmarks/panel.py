@@ -247,13 +247,12 @@ def _somebody(panel: Any) -> tuple[str, str]:
     """A coordinator with a password and a key for programs."""
     from medjury.panel._access._api_keys import make_api_key
     from medjury.panel._access._passwords import hash_password
-    from medjury.panel._access._people import Role, add_person
-    from medjury.panel._access._sign_in import set_password
+    from medjury.panel._access._people import Role, add_person, change_person
 
     password = "tulip-quarry-lantern-oboe"
     with panel.database.writing() as connection:
         person = add_person(connection, "Dr Quoll", Role.COORDINATOR, now=panel.now())
-        set_password(connection, person, hash_password(password))
+        change_person(connection, person, password=hash_password(password))
         return password, make_api_key(connection, person, "nightly", panel.now())
 
 

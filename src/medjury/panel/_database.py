@@ -12,11 +12,12 @@ import os
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from concurrent.futures import Future
+from contextlib import contextmanager
 from contextvars import copy_context
 from pathlib import Path
-from threading import Event, Lock
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from threading import Condition, Lock
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as WaitedTooLong
@@ -31,86 +32,6 @@ if TYPE_CHECKING:
 
 WAIT_SECONDS = 30
 MOST = 25  # in one transaction, so that the first of many do not wait for the last
-
-
-class _Write:
-    """What one of them wants written, and what became of it."""
-
-    def __init__(self, work: Callable[[Connection], Any]) -> None:
-        self.work = work
-        self.woken = Event()  # it is done, or it is now the one who writes
-        self.is_done = False
-        self.value: Any = None
-        self.error: BaseException | None = None
-
-
-class Together:
-    """The queue of those who write in one process. A work may be done twice (the first time in vain), so it touches
-    nothing but its connection."""
-
-    def __init__(self, writing: Callable[[], AbstractContextManager[Connection]]) -> None:
-        self._writing = writing
-        self._waiting: deque[_Write] = deque()
-        self._lock = Lock()
-        self._is_writing = False
-
-    def __len__(self) -> int:
-        """How many wait for the next transaction."""
-        return len(self._waiting)
-
-    def do(self, work: Callable[[Connection], Any]) -> Any:
-        """What the work returns, once its transaction has ended; or its error."""
-        mine = _Write(work)
-        with self._lock:
-            self._waiting.append(mine)
-            leads, self._is_writing = not self._is_writing, True
-        if not leads:
-            self._wait(mine)
-        if not mine.is_done:
-            self._lead()
-        if mine.error is not None:
-            raise mine.error
-        return mine.value
-
-    def _wait(self, mine: _Write) -> None:
-        if mine.woken.wait(WAIT_SECONDS):
-            return
-        with self._lock:
-            gives_up = mine in self._waiting and not mine.woken.is_set()
-            if gives_up:
-                self._waiting.remove(mine)
-        if gives_up:
-            raise WaitedTooLong
-        mine.woken.wait()  # it is being written just now
-
-    def _lead(self) -> None:
-        """Write for those who wait, oneself the first of them; then the next one leads."""
-        with self._lock:
-            batch = [self._waiting.popleft() for _ in range(min(MOST, len(self._waiting)))]
-        self._write(batch)
-        with self._lock:
-            if self._waiting:
-                self._waiting[0].woken.set()
-            else:
-                self._is_writing = False
-        for each in batch:
-            each.is_done = True
-            each.woken.set()
-
-    def _write(self, batch: list[_Write]) -> None:
-        done = 0
-        try:
-            with self._writing() as connection:
-                for each in batch:
-                    each.value = each.work(connection)
-                    done += 1
-        except BaseException as error:
-            if len(batch) == 1 or done == len(batch) or _is_gone(error):
-                for each in batch:
-                    each.error = error
-                return
-            for each in batch:
-                self._write([each])
 
 
 def _is_gone(error: BaseException) -> bool:
@@ -132,7 +53,9 @@ class PanelDatabase:
         self.engine = engine
         self.place = place  # for messages; a password is not shown
         self._turn = Lock()
-        self._together = Together(lambda: self.writing())
+        self._changed = Condition()
+        self._waiting: deque[tuple[Callable[[Connection], Any], Future[Any]]] = deque()
+        self._is_writing = False
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -148,13 +71,47 @@ class PanelDatabase:
         """What `work` does in a transaction that it may share with others who write at this moment; it returns once
         that has ended. It touches nothing but its connection, for it may be done again. It speaks the language
         of its own request, whoever does it."""
-        own = copy_context()
-        return cast(_T, self._together.do(lambda connection: own.run(work, connection)))
+        own, done = copy_context(), Future[_T]()
+        mine = (lambda connection: own.run(work, connection), done)
+        with self._changed:
+            self._waiting.append(mine)
+        while not done.done():
+            with self._changed:
+                free = self._changed.wait_for(lambda: done.done() or not self._is_writing, WAIT_SECONDS)
+                if not free and mine in self._waiting:
+                    self._waiting.remove(mine)
+                    raise WaitedTooLong
+                if done.done() or not free:
+                    continue
+                self._is_writing = True
+                batch = [self._waiting.popleft() for _ in range(min(MOST, len(self._waiting)))]
+            self._write(batch)
+            with self._changed:
+                self._is_writing = False
+                self._changed.notify_all()
+        return done.result()
+
+    def _write(self, batch: Sequence[tuple[Callable[[Connection], Any], Future[Any]]]) -> None:
+        values = []
+        try:
+            with self.writing() as connection:
+                for work, _ in batch:
+                    values.append(work(connection))
+        except BaseException as error:
+            if len(batch) > 1 and len(values) < len(batch) and not _is_gone(error):
+                for each in batch:
+                    self._write([each])
+                return
+            for _, done in batch:
+                done.set_exception(error)
+            return
+        for (_, done), value in zip(batch, values, strict=True):
+            done.set_result(value)
 
     @property
     def waiting(self) -> int:
         """How many wait for the next transaction of `together`."""
-        return len(self._together)
+        return len(self._waiting)
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -70,33 +70,11 @@ def read_open_id_settings(path: str | Path) -> OpenIdSettings:
     return settings
 
 
-class _StudyFile:
-    """The study as its file says now: it is read again when the file has changed."""
+@lru_cache(maxsize=8)
+def _study_read(file: Path, _written: tuple[int, int]) -> RatedStudy:
+    from medjury.studies import load_rated_study
 
-    def __init__(self, study: RatedStudy) -> None:
-        self._study = study
-        self._seen = self._mark()
-        self._turn = Lock()
-
-    def _mark(self) -> tuple[int, int] | None:
-        try:
-            found = self._study.file.stat()
-        except OSError:
-            return None
-        return found.st_mtime_ns, found.st_size
-
-    def read(self) -> RatedStudy:
-        from medjury.studies import load_rated_study
-
-        with self._turn:
-            if (mark := self._mark()) != self._seen:
-                try:
-                    self._study, self._seen = load_rated_study(self._study.file), mark
-                except MedjuryError as error:
-                    raise MedjuryError(
-                        f"The study file was changed and cannot be read:\n{error}\nCorrect it, then try again."
-                    ) from None
-            return self._study
+    return load_rated_study(file)
 
 
 @dataclass(frozen=True)
@@ -110,16 +88,19 @@ class Panel:
     public_url: str = "http://localhost:8765"
     open_id: OpenIdSettings | None = None
     jury: ReadyJury | None = None
-    _file: list[_StudyFile] = field(default_factory=list, compare=False, repr=False)
-
-    def __post_init__(self) -> None:
-        if self.study is not None and not self._file:
-            self._file.append(_StudyFile(self.study))
 
     @property
     def study_now(self) -> RatedStudy | None:
         """The study as its file says now, for what happens after the rating: roles may be named by then."""
-        return self._file[0].read() if self._file else None
+        if self.study is None:
+            return None
+        try:
+            found = self.study.file.stat()
+            return _study_read(self.study.file, (found.st_mtime_ns, found.st_size))
+        except (OSError, MedjuryError) as error:
+            raise MedjuryError(
+                f"The study file was changed and cannot be read:\n{error}\nCorrect it, then try again."
+            ) from None
 
     @property
     def is_secure(self) -> bool:

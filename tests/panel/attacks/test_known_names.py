@@ -12,7 +12,7 @@ from tests.panel.rounds import Clock
 from tests.panel.visitors import Visitor, invited, sign_in
 
 from medjury.panel._access import _passwords
-from medjury.panel._access._people import Role, set_disabled
+from medjury.panel._access._people import Role, change_person
 from medjury.panel._serve import Panel, make_app, open_panel_database
 
 
@@ -31,7 +31,7 @@ def test_every_name_takes_the_same_questions_and_one_hash(
     out = sign_in(app, Role.RATER, "Dr Out")
     assert out.person is not None
     with app.state.panel.database.writing() as connection:
-        set_disabled(connection, out.person, app.state.panel.now())
+        change_person(connection, out.person, disabled_at="2026-03-02")
     _passwords._nobodys_hash.cache_clear()  # as after a start
     hashed: list[str] = []
     real = _passwords._hasher()

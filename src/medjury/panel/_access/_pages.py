@@ -19,12 +19,10 @@ from medjury.panel._access._people import (
     Person,
     Role,
     add_person,
+    change_person,
     names_of_people,
     people,
     person_by_id,
-    set_disabled,
-    set_language,
-    set_password,
 )
 from medjury.panel._access._sessions import end_sessions
 from medjury.panel._access._sign_in import (
@@ -44,7 +42,7 @@ from medjury.panel._access._waiting import begin_attempt, own_key, succeeded
 from medjury.panel._language import LANGUAGES, _
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
-from medjury.panel._tables import people_table
+from medjury.panel._tables import people_table, stored
 
 # A person's own page: their password, and signing out everywhere.
 
@@ -74,7 +72,7 @@ def add_account_routes(router: APIRouter, panel: Panel) -> None:
             return _account_page(request, panel, person, str(error), 400)
         hashed = hash_password(form["password"])
         with panel.database.writing() as connection:
-            set_password(connection, person, hashed)
+            change_person(connection, person, password=hashed)
             end_sessions(connection, person, now)
             trail(connection, person, "changed the password", now=now)
         return let_in(request, panel, person, "new password", "/account")
@@ -85,7 +83,7 @@ def add_account_routes(router: APIRouter, panel: Panel) -> None:
         if chosen not in LANGUAGES:
             raise HTTPException(422)
         with panel.database.writing() as connection:
-            set_language(connection, person, chosen)
+            change_person(connection, person, language=chosen)
         return RedirectResponse(own_path(form.get("next", "/")), 303)
 
     @router.post("/account/sign-out-everywhere")
@@ -164,7 +162,7 @@ def _add_people(router: APIRouter, panel: Panel) -> None:
             return _people_page(request, panel, problem="You cannot lock yourself out.", status=400)
         with panel.database.writing() as connection:
             guest = _known(person_by_id(connection, identity))
-            set_disabled(connection, guest, now)
+            change_person(connection, guest, disabled_at=stored(now))
             end_sessions(connection, guest, now)
             withdraw_invitations(connection, guest, now)
             trail(connection, person, "locked out", guest.id, now=now)
@@ -174,7 +172,7 @@ def _add_people(router: APIRouter, panel: Panel) -> None:
     def enable(request: Request, identity: str, person: Coordinator, form: SentForm) -> Response:
         with panel.database.writing() as connection:
             guest = _known(person_by_id(connection, identity))
-            set_disabled(connection, guest, None)
+            change_person(connection, guest, disabled_at=None)
             trail(connection, person, "let in again", guest.id, now=panel.now())
         return RedirectResponse("/people", 303)
 

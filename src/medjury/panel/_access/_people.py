@@ -114,21 +114,9 @@ def row_by_sign_in_name(connection: Connection, typed: str) -> Row[tuple[object,
     return connection.execute(query.order_by(case((own, 0), else_=1)).limit(1)).first()
 
 
-def set_password(connection: Connection, person: Person, hashed: str) -> None:
-    connection.execute(update(people_table).where(people_table.c.id == person.id).values(password=hashed))
-
-
-def set_language(connection: Connection, person: Person, language: str) -> None:
-    connection.execute(update(people_table).where(people_table.c.id == person.id).values(language=language))
-
-
-def set_disabled(connection: Connection, person: Person, at: datetime | None) -> None:
-    """Lock a person out, or let them in again. Their sessions are ended by the caller."""
-    connection.execute(
-        update(people_table)
-        .where(people_table.c.id == person.id)
-        .values(disabled_at=stored(at) if at else None)
-    )
+def change_person(connection: Connection, person: Person, **values: str | None) -> None:
+    """Another password (its hash), language, or moment from which on they are locked out (None: let in again)."""
+    connection.execute(update(people_table).where(people_table.c.id == person.id).values(**values))
 
 
 def person_of(row: Row[tuple[object, ...]]) -> Person:

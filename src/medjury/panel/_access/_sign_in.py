@@ -16,10 +16,9 @@ from medjury.panel._access._passwords import check_new_password, hash_password, 
 from medjury.panel._access._people import (
     Person,
     Role,
+    change_person,
     person_of,
     row_by_sign_in_name,
-    set_language,
-    set_password,
 )
 from medjury.panel._access._sessions import (
     cookie_of,
@@ -178,7 +177,7 @@ def add_join_routes(router: APIRouter, panel: Panel) -> None:
             person = use_invitation(connection, hash_of(secret), panel.now())
             if person is not None:
                 joined(connection, person, "a password", panel.now())
-                set_password(connection, person, hashed)
+                change_person(connection, person, password=hashed)
         return let_in(request, panel, person, "invitation") if person else over(request)
 
 
@@ -256,7 +255,7 @@ def add_sign_in_routes(router: APIRouter, panel: Panel) -> None:
         with panel.database.writing() as connection:
             succeeded(connection, *keys)
             if newer:
-                set_password(connection, person, newer)
+                change_person(connection, person, password=newer)
         return let_in(request, panel, person, "password", back)
 
     @router.post("/language")
@@ -294,7 +293,7 @@ def let_in(request: Request, panel: Panel, person: Person, how: str, back: str =
             and not person.language
             and (chosen := cookie_of(request, "language")) in LANGUAGES
         ):
-            set_language(connection, person, chosen)
+            change_person(connection, person, language=chosen)
         secret = start_session(connection, person, now)
         device = know_device(connection, cookie_of(request, "device"), person, now)
         trail(connection, person, "signed in", how, now=now)

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, FileSystemLoader, PrefixLoader, StrictUndefined
+from jinja2 import Environment
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import whole_file
@@ -21,6 +20,7 @@ from medjury.panel._evidence._case_view import case_view
 from medjury.panel._evidence._choice import Choice, chosen, overview, row_of, standing
 from medjury.panel._evidence._run import EvidenceRun, State
 from medjury.panel._evidence._snapshot import Numbers
+from medjury.panel._look._look import gathered
 
 _HERE = Path(__file__).parent
 _LARGEST = 50_000_000  # characters: what a browser still opens at once
@@ -44,7 +44,7 @@ def write_evidence_file(
         raise MedjuryError(f"{target}: nothing is written into the run folder; name a file elsewhere")
     state = run.state
     numbers, order = _kept(run, state, most)
-    templates = _templates()
+    templates, files = gathered((_HERE, _HERE.parent / "_look"))
     written, size = 0, 0
     with whole_file(target) as file:
         # The head tells what is in the file, so that it is written when that is known.
@@ -55,7 +55,7 @@ def write_evidence_file(
             parts.append(part)
             size, written = size + len(part), written + 1
         said = _said(written, len(state.snapshot.keys), order, str(run.folder))
-        for part in (*_around(run, state, templates, said, parts),):
+        for part in (*_around(run, state, templates, files, said, parts),):
             file.write(part)
     return f"Evidence: {target} ({said}, {(size + 1) / 1e6:.1f} MB)"
 
@@ -99,12 +99,15 @@ def _answers(state: State, numbers: Numbers, templates: Environment) -> Iterator
 
 
 def _around(
-    run: EvidenceRun, state: State, templates: Environment, said: str, parts: list[str]
+    run: EvidenceRun,
+    state: State,
+    templates: Environment,
+    files: Mapping[str, bytes],
+    said: str,
+    parts: list[str],
 ) -> Iterator[str]:
-    style = "".join((_HERE.parent / name).read_text(encoding="utf-8") for name in (
-        "_look/static/panel.css", "_evidence/static/evidence.css"
-    ))  # fmt: skip
-    script = (_HERE / "static" / "offline.js").read_text(encoding="utf-8")
+    style = "".join(files[name].decode() for name in ("look/panel.css", "evidence/evidence.css"))
+    script = files["evidence/offline.js"].decode()
     values: dict[str, Any] = {
         "run": run,
         "state": state,
@@ -127,18 +130,3 @@ def _around(
 def _hash(text: str) -> str:
     """What a policy names a script or style by that stands in the page."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-@cache
-def _templates() -> Environment:
-    folders = {"evidence": _HERE, "look": _HERE.parent / "_look"}
-    made = Environment(
-        loader=PrefixLoader({name: FileSystemLoader(each / "templates") for name, each in folders.items()}),
-        extensions=["jinja2.ext.i18n"],
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.install_null_translations(newstyle=True)  # type: ignore[attr-defined]  # by the extension
-    return made

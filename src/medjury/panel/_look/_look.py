@@ -57,12 +57,12 @@ class Look:
 def look_of(parts: Sequence[ModuleType], links: Sequence[NavigationLink]) -> Look:
     """Gather the templates and the files of these parts."""
     folders = [Path(part.__file__ or "").parent for part in parts]
-    return Look(*_gathered(tuple(folders)), tuple(links))
+    return Look(*gathered(tuple(folders)), tuple(links))
 
 
 @cache
-def _gathered(folders: tuple[Path, ...]) -> tuple[Environment, Mapping[str, bytes]]:
-    """Read and compiled once in a process, however many panels it serves."""
+def gathered(folders: tuple[Path, ...]) -> tuple[Environment, Mapping[str, bytes]]:
+    """The templates and the files of these parts, read and compiled once in a process."""
     named = {folder.name.strip("_"): folder for folder in folders}
     files = {
         f"{name}/{file.relative_to(folder / 'static').as_posix()}": file.read_bytes()

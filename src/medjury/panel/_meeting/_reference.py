@@ -318,7 +318,7 @@ def write(
     said: Mapping[str, Any],
     now: datetime,
     *,
-    submitted: bool,
+    submitted: bool = True,
     outcomes: Mapping[str, Outcome] | None = None,
 ) -> None:
     """Add a version. It belongs to a stage: once the next has begun, nothing is added."""

@@ -59,40 +59,18 @@ def add_reference_routes(router: APIRouter, panel: Panel) -> None:
 
     @router.post("/reference/{code}/alone")
     def write_alone(request: Request, code: str, person: Rater, form: SentForm) -> Response:
-        said, submitted = _texts(form), form.get("do") == "submit"
-        if submitted and (problem := _lacks(said)):
-            return show(request, panel, code, person, typed=said, problem=problem, status=400)
-
-        def change(connection: Connection, work: CaseWork) -> None:
-            part, version = alone(person.id), form.number("version")
-            write(connection, work, person.id, part, version, said, panel.now(), submitted=submitted)
-
-        what = "wrote alone" if submitted else ""
-        return act(request, panel, code, person, change, typed=said, what=what)
+        return _write_texts(request, panel, code, person, form, alone(person.id), "wrote alone")
 
     @router.post("/reference/{code}/begin")
     def begin(request: Request, code: str, person: Rater, form: SentForm) -> Response:
         def change(connection: Connection, work: CaseWork) -> None:
             begin_meeting(connection, work, person.id, panel.now())
 
-        return act(request, panel, code, person, change, typed={}, what="began the panel's meeting")
+        return act(request, panel, code, person, change, what="began the panel's meeting")
 
     @router.post("/reference/{code}/together")
     def write_together(request: Request, code: str, person: Rater, form: SentForm) -> Response:
-        said, submitted = _texts(form), form.get("do") == "submit"
-        if submitted and (problem := _lacks(said)):
-            return show(request, panel, code, person, typed=said, problem=problem, status=400)
-
-        def change(connection: Connection, work: CaseWork) -> None:
-            now = panel.now()
-            write(
-                connection, work, person.id, TOGETHER, form.number("version"), said, now, submitted=submitted
-            )
-            if submitted:
-                go_on(connection, work, person.id, now, to=work.following)
-
-        what = "wrote the reference" if submitted else ""
-        return act(request, panel, code, person, change, typed=said, what=what)
+        return _write_texts(request, panel, code, person, form, TOGETHER, "wrote the reference")
 
     @router.post("/reference/{code}/routine")
     def routine(request: Request, code: str, person: Rater, form: SentForm) -> Response:
@@ -107,7 +85,7 @@ def add_reference_routes(router: APIRouter, panel: Panel) -> None:
 
         def change(connection: Connection, work: CaseWork) -> None:
             now, version = panel.now(), form.number("version")
-            write(connection, work, person.id, ROUTINE, version, said, now, submitted=True)
+            write(connection, work, person.id, ROUTINE, version, said, now)
             go_on(connection, work, person.id, now, to=work.following)
 
         return act(request, panel, code, person, change, typed=said, what="judged the routine diagnosis")
@@ -119,7 +97,26 @@ def add_reference_routes(router: APIRouter, panel: Panel) -> None:
                 raise MedjuryError(_("Some answers have no grades yet. Score them first."))
             go_on(connection, work, person.id, panel.now(), to="done")
 
-        return act(request, panel, code, person, change, typed={}, what="finished a case")
+        return act(request, panel, code, person, change, what="finished a case")
+
+
+def _write_texts(
+    request: Request, panel: Panel, code: str, person: Person, form: Form, part: str, what: str
+) -> Response:
+    """A draft of one part, or the part handed in; what was written together is then the reference."""
+    said, submitted = {name: typed_text(form, name) for name in FIELDS}, form.get("do") == "submit"
+    lacking = ", ".join(_labels()[name] for name in ("primary", "reasoning") if not said[name])
+    if submitted and lacking:
+        problem = _("Still missing: %(what)s. Nothing was handed in yet.", what=lacking)
+        return show(request, panel, code, person, typed=said, problem=problem, status=400)
+
+    def change(connection: Connection, work: CaseWork) -> None:
+        now, version = panel.now(), form.number("version")
+        write(connection, work, person.id, part, version, said, now, submitted=submitted)
+        if submitted and part == TOGETHER:
+            go_on(connection, work, person.id, now, to=work.following)
+
+    return act(request, panel, code, person, change, typed=said, what=what if submitted else "")
 
 
 def act(
@@ -129,7 +126,7 @@ def act(
     person: Person,
     change: _Change,
     *,
-    typed: Mapping[str, Any],
+    typed: Mapping[str, Any] | None = None,
     what: str,
     passes_on: bool = False,
 ) -> Response:
@@ -184,15 +181,6 @@ def show(
     )
 
 
-def _texts(form: Mapping[str, str]) -> dict[str, str]:
-    return {name: typed_text(form, name) for name in FIELDS}
-
-
-def _lacks(said: Mapping[str, str]) -> str:
-    lacking = ", ".join(_labels()[name] for name in ("primary", "reasoning") if not said[name])
-    return _("Still missing: %(what)s. Nothing was handed in yet.", what=lacking) if lacking else ""
-
-
 def _labels() -> dict[str, str]:
     return {name: _(label) for name, label in FIELDS.items()}
 
@@ -215,22 +203,10 @@ def add_scoring_routes(router: APIRouter, panel: Panel) -> None:
 
         def change(connection: Connection, work: CaseWork) -> None:
             now, version = panel.now(), form.number("version")
-            write(
-                connection,
-                work,
-                person.id,
-                found.part,
-                version,
-                said,
-                now,
-                submitted=True,
-                outcomes=read.outcomes,
-            )
+            write(connection, work, person.id, found.part, version, said, now, outcomes=read.outcomes)
 
         try:
-            return act(
-                request, panel, code, person, change, typed={}, what="scored an answer", passes_on=True
-            )
+            return act(request, panel, code, person, change, what="scored an answer", passes_on=True)
         except Overtaken:
             return _show_answer(
                 request, panel, code, answer, person, said=said, problem=_(_OVERTAKEN), status=409

@@ -5,6 +5,7 @@ Neither case nor system is named.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, HTTPException, Request
@@ -155,14 +156,7 @@ def add_together_routes(router: APIRouter, panel: Panel) -> None:
 
     @router.post("/together/{code}")
     def enter(request: Request, code: str, person: Rater, form: SentForm) -> Response:
-        read = _read(panel, code, person, form)
-        if read.problems:
-            return _show(request, panel, code, person, said=read.said, problems=read.problems, status=400)
-
-        def change(connection: Connection) -> None:
-            propose(connection, code, person.id, form.number("version"), read, panel.now())
-
-        return _act(request, panel, code, person, change, "entered grades together", said=read.said)
+        return _enter(request, panel, code, person, form, propose, "entered grades together")
 
     @router.post("/together/{code}/confirm")
     def yes(request: Request, code: str, person: Rater, form: SentForm) -> Response:
@@ -200,14 +194,7 @@ def add_decision_routes(router: APIRouter, panel: Panel) -> None:
 
     @router.post("/decisions/{code}")
     def enter(request: Request, code: str, person: Adjudicator, form: SentForm) -> Response:
-        read = _read(panel, code, person, form)
-        if read.problems:
-            return _show(request, panel, code, person, said=read.said, problems=read.problems, status=400)
-
-        def change(connection: Connection) -> None:
-            decide(connection, code, person.id, form.number("version"), read, panel.now())
-
-        return _act(request, panel, code, person, change, "decided", said=read.said)
+        return _enter(request, panel, code, person, form, decide, "decided")
 
 
 def _own(connection: Connection, code: str, person: Person) -> MeetingItem:
@@ -224,12 +211,27 @@ def _own(connection: Connection, code: str, person: Person) -> MeetingItem:
     return item
 
 
-def _read(panel: Panel, code: str, person: Person, form: Form) -> Read:
-    """What a form settles, as far as it can be taken."""
+def _enter(
+    request: Request,
+    panel: Panel,
+    code: str,
+    person: Person,
+    form: Form,
+    save: Callable[[Connection, str, str, int, Read, datetime], object],
+    what: str,
+) -> Response:
+    """Save the grades of a form, as far as they can be taken."""
     with panel.database.reading() as connection:
         item = _own(connection, code, person)
         rated = _rated(connection, item)
-    return read_settled(form, rated.round.instrument, item, rated)
+    read = read_settled(form, rated.round.instrument, item, rated)
+    if read.problems:
+        return _show(request, panel, code, person, said=read.said, problems=read.problems, status=400)
+
+    def change(connection: Connection) -> None:
+        save(connection, code, person.id, form.number("version"), read, panel.now())
+
+    return _act(request, panel, code, person, change, what, said=read.said)
 
 
 def _act(
