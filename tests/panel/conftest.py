@@ -12,11 +12,13 @@ from argon2 import PasswordHasher
 from fastapi import APIRouter
 from starlette.testclient import TestClient, _TestClientTransport
 from tests.panel import in_one_call, routes_once
+from tests.panel.rounds import Clock
+from tests.postgres import postgres_panel, postgres_server, postgres_url  # noqa: F401
 
 from medjury.foundation.files import create_private
 from medjury.panel import _database
 from medjury.panel._access import _passwords
-from medjury.panel._database import open_panel_database
+from medjury.panel._database import PanelDatabase, open_panel_database
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -60,3 +62,22 @@ def _routes_are_read_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(APIRouter, "add_api_route", routes_once.add)
         yield
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def either_place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Where a panel is kept: the same test in both databases."""
+    sqlite = request.param == "sqlite"
+    return str(tmp_path / "either.sqlite") if sqlite else request.getfixturevalue("postgres_panel")
+
+
+@pytest.fixture
+def either_database(either_place: str) -> Iterator[PanelDatabase]:
+    opened = open_panel_database(either_place)
+    yield opened
+    opened.close()

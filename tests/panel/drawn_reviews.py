@@ -10,6 +10,7 @@ from benchmarks._reviews import World, make_world
 from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 from tests.loopback import Call, LoopbackServer
+from tests.panel.meeting.closed_rounds import only_round
 from tests.panel.rounds import NOON, case_rows, write_study
 
 from medjury.cli import main
@@ -17,7 +18,7 @@ from medjury.panel._access._people import Person, Role, add_person
 from medjury.panel._database import PanelDatabase, open_panel_database
 from medjury.panel._design._assignments import deal
 from medjury.panel._design._form import read_form
-from medjury.panel._design._rounds import Round, rounds, set_up
+from medjury.panel._design._rounds import Round, set_up
 from medjury.panel._rating._answers import Entry, add_version
 from medjury.panel._tables import assignments_table, items_table
 from medjury.studies import RatedStudy, load_rated_study
@@ -80,11 +81,6 @@ def drawn_panel(
     with database.writing() as connection:
         set_up(connection, study, NOON)
     return database, study
-
-
-def only_round(connection: Connection) -> Round:
-    (found,) = rounds(connection)
-    return found
 
 
 def raters_rate(database: PanelDatabase, raters: int = 2, first: int | None = None) -> list[Person]:

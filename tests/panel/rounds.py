@@ -25,8 +25,8 @@ class Clock:
     def __call__(self) -> datetime:
         return self.at
 
-    def turn(self, seconds: float) -> None:
-        self.at += timedelta(seconds=seconds)
+    def turn(self, seconds: float = 0, **by: float) -> None:
+        self.at += timedelta(seconds=seconds, **by)
 
 
 def case_rows(cases: int, systems: tuple[str, ...] = SYSTEMS) -> list[dict[str, Any]]:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
-from tests.postgres import postgres_server, postgres_url  # noqa: F401
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import create_private
@@ -52,12 +51,8 @@ def test_what_is_no_database_is_refused_in_words(place: str, tmp_path: Path) -> 
         open_panel_database(place if "://" in place else tmp_path / place)
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_a_reader_sees_one_state_throughout(
-    kind: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    place = tmp_path / "p.sqlite" if kind == "sqlite" else request.getfixturevalue("postgres_url")
-    database = open_panel_database(place)
+def test_a_reader_sees_one_state_throughout(either_place: str, tmp_path: Path) -> None:
+    database = open_panel_database(either_place)
     version = select(version_table.c.version)
     with database.reading() as reader:
         assert reader.execute(version).scalar_one() == VERSION

@@ -374,8 +374,7 @@ def test_a_rater_reads_the_instrument_in_their_language_and_answers_the_same(
 
 
 @pytest.mark.parametrize(
-    ("language", "width", "scheme"),
-    [("de", 390, "dark"), ("es", 1280, "light"), ("fr", 390, "light")],
+    ("language", "width", "scheme"), [("de", 390, "dark"), ("es", 1280, "light"), ("fr", 390, "light")]
 )
 def test_axe_finds_nothing_serious_in_a_language(
     browser: Browser, tmp_path: Path, language: str, width: int, scheme: Literal["dark", "light"]

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from pathlib import Path
 from threading import Event
 
 import pytest
 from sqlalchemy import Connection, event, insert, select
 from sqlalchemy.exc import IntegrityError, OperationalError
 from sqlalchemy.exc import TimeoutError as WaitedTooLong
-from tests.postgres import postgres_server, postgres_url  # noqa: F401
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel import _database as together
-from medjury.panel._database import PanelDatabase, open_panel_database
+from medjury.panel._database import PanelDatabase
 from medjury.panel._tables import attempts_table
 
 WAIT_SECONDS = 60
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[PanelDatabase]:
-    at = request.getfixturevalue("postgres_url") if request.param == "postgresql" else tmp_path / "p.sqlite"
-    opened = open_panel_database(at)
-    yield opened
-    opened.close()
+@pytest.fixture
+def database(either_database: PanelDatabase) -> PanelDatabase:
+    return either_database
 
 
 def adding(key: str) -> Callable[[Connection], str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html import unescape
 from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -77,3 +78,21 @@ def hand_over(visitor: Visitor, context: BrowserContext) -> None:
     context.add_cookies(
         [{"name": name, "value": value, "url": url} for name, value in visitor.cookies.items()]
     )
+
+
+def reachable(visitor: Visitor, *begin: str, most: int = 150) -> dict[str, str]:
+    """Every page that links and forms lead to, from the start page on: what came back, headers and all."""
+    seen: dict[str, str] = {}
+    waiting = ["/", *begin]
+    while waiting and len(seen) < most:
+        path = waiting.pop()
+        if path in seen or path.startswith(("/static/", "/sign-out", "/exchange/ratings")):
+            continue
+        answer = visitor.get(path)
+        assert answer.status_code < 500, path
+        seen[path] = "\n".join([*(f"{n}: {v}" for n, v in answer.headers.items()), answer.text])
+        found = re.findall(r'(?:href|action|src)="([^"]+)"', answer.text)
+        for address in map(urlsplit, map(unescape, [*found, answer.headers.get("location", "")])):
+            if not address.netloc and address.path.startswith("/"):
+                waiting.append(address.path + (f"?{address.query}" if address.query else ""))
+    return seen

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 from hypothesis import given, settings
-from tests.panel.access.conftest import Clock
+from tests.panel.rounds import Clock
 from tests.panel.served import served
 from tests.panel.visitors import Visitor, sign_in
 

@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 from argon2 import PasswordHasher
 from fastapi import FastAPI
-from tests.panel.access.conftest import Clock
+from tests.panel.rounds import Clock
 from tests.panel.visitors import PASSWORD, Visitor, sign_in
 
 from medjury.foundation.errors import MedjuryError

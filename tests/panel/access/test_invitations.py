@@ -7,7 +7,7 @@ import threading
 import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
-from tests.panel.access.conftest import Clock
+from tests.panel.rounds import Clock
 from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
 
 from medjury.foundation.errors import MedjuryError

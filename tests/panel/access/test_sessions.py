@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
-from tests.panel.access.conftest import Clock
+from tests.panel.rounds import Clock
 from tests.panel.visitors import PASSWORD, Visitor, sign_in
 
 from medjury.panel._access._people import Role, add_person

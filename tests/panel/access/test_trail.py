@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fastapi import FastAPI
 from sqlalchemy import delete, text, update
-from tests.panel.access.conftest import Clock
+from tests.panel.rounds import Clock
 from tests.panel.visitors import Visitor, sign_in
 
 from medjury.foundation.errors import MedjuryError

@@ -65,11 +65,7 @@ def test_every_name_takes_the_same_questions_and_one_hash(
         hashed.clear()
         answer = visitor.post("/sign-in", data={"csrf": token, "name": name, "password": "wrong"})
         assert answer.status_code == 403, name
-        work[name] = (
-            tuple(asked),
-            hashed.count("verify"),
-            len(answer.content) - len(name),
-        )
+        work[name] = (tuple(asked), hashed.count("verify"), len(answer.content) - len(name))
     first, *others = work.items()
     for name, done in others:
         if name != "dr  KNOWN":  # a second attempt at an account is counted up, whoever has it

@@ -12,6 +12,7 @@ from tests.panel.rounds import set_up_panel
 from tests.panel.visitors import PASSWORD, Visitor, invited, sign_in
 
 from medjury.panel._access._people import Role, people
+from medjury.panel._access._sign_in import own_path
 from medjury.panel._evidence._serve import OneTimeLink, view_app
 from medjury.panel._serve import Panel, make_app
 
@@ -43,11 +44,11 @@ def test_other_methods_change_nothing_and_tell_nothing(app: FastAPI) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "localhost.evil.example", "[", "localhost@evil.example", "", "a b"]
+    "host", ["evil.example", "localhost.evil.example", "[", "localhost@evil.example", "", "a b", "[::1"]
 )
 def test_another_host_is_not_served(app: FastAPI, host: str) -> None:
     answer = Visitor(app).get("/sign-in", headers={"host": host})
-    assert answer.status_code == 421
+    assert answer.status_code == 421 and "evil" not in answer.text
 
 
 def test_no_header_of_a_proxy_moves_a_link_or_a_redirect(app: FastAPI) -> None:
@@ -62,6 +63,10 @@ def test_no_header_of_a_proxy_moves_a_link_or_a_redirect(app: FastAPI) -> None:
         assert "evil.example" not in f"{answer.headers} {answer.text}"
     form = {"csrf": coordinator.token("/people"), "name": "Dr New", "role": "rater"}
     assert "evil.example" not in coordinator.post("/people", data=form, headers=headers).text
+
+
+def test_a_path_of_ones_own_is_kept() -> None:
+    assert own_path("/case/7?x=1#note") == "/case/7?x=1#note"
 
 
 ELSEWHERE = [
@@ -95,7 +100,8 @@ def test_nobody_is_sent_to_another_site(app: FastAPI, address: str) -> None:
     [
         "/static/../_access/__init__.py", "/static/%2e%2e/_access/__init__.py", "/static//etc/passwd",
         "/static/..%2f..%2f_panel.py", "/static/%00", "/static/look/..%5c..%5c_panel.py",
-        "/static/look/panel.css%00.js",
+        "/static/look/panel.css%00.js", "/static/look/templates/base.html",
+        "/people/..;/trail", "/People", "/people%2f", "/people/.",
         "/rate/%2e%2e", "/rate/..%2fpeople", "/rate/%00", "/rate/%ff%fe", "/rate/" + "a" * 5000, "/rate//x",
         "/%2e%2e/people", "/rounds/%00", "/together/%00", "/question/%ed%a0%80", "/reference/%00/answer/%00",
         "/rate/discussion/%00", "/rate/profile%00",

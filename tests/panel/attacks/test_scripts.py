@@ -7,12 +7,11 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from tests.loopback import LoopbackServer
 from tests.panel.raters import Rater, rater
 from tests.panel.rounds import write_study
-from tests.panel.visitors import Visitor, sign_in, token_in
+from tests.panel.visitors import reachable, sign_in, token_in
 
 from medjury.cli import main
 from medjury.panel._access._people import Role
@@ -20,25 +19,6 @@ from medjury.panel._serve import make_app, open_panel
 
 EVIL = "</script></style></textarea>\"'><img src=x onerror=alert(1)><svg/onload=alert(2)>{{7*7}}${7*7}"
 NAME = "<b onmouseover=alert(3)>\"'>"
-
-
-def crawl(visitor: Visitor) -> dict[str, str]:
-    """Every page that a link leads to, from the start page on, and what stands there."""
-    seen: dict[str, str] = {}
-    waiting = ["/", "/account"]
-    while waiting and len(seen) < 150:
-        path = waiting.pop()
-        if path in seen or path.startswith(("/static/", "/exchange/ratings")):
-            continue
-        answer = visitor.get(path)
-        assert answer.status_code < 500, path
-        seen[path] = answer.text
-        waiting += [answer.headers["location"]] if "location" in answer.headers else []
-        for found in re.findall(r'(?:href|src)="([^"]+)"', answer.text):
-            address = urlsplit(unescape(found))
-            if not address.netloc and address.path.startswith("/"):
-                waiting.append(address.path + (f"?{address.query}" if address.query else ""))
-    return seen
 
 
 class _Tags(HTMLParser):
@@ -113,7 +93,7 @@ def test_no_text_that_a_person_typed_is_run(tmp_path: Path) -> None:
     ]
     pages = 0
     for visitor in visitors:
-        for path, html in crawl(visitor).items():
+        for path, html in reachable(visitor, "/account").items():
             assert_only_text(html, path)
             pages += "7*7" in html
     assert pages > 15, "the planted texts were there to be seen"

@@ -154,10 +154,7 @@ def test_an_outcome_is_the_same_after_it_was_kept(outcome: Score | NotApplicable
 
 def test_a_chain_of_skips_reads_the_first_rule_first() -> None:
     grades = {0: "no", 1: "yes"}
-    dimensions = (
-        Dimension("a", "A", "", grades),
-        Dimension("b", "B", "", grades, skip=SkipRule("a", 0)),
-    )
+    dimensions = (Dimension("a", "A", "", grades), Dimension("b", "B", "", grades, skip=SkipRule("a", 0)))
     instrument = Instrument("chain", "1", "", "", (), dimensions)
     read = read_form({"grade.a": "0"}, instrument, form_of_instrument(instrument))
     assert read.outcomes == {"a": Score(0), "b": NotApplicable()}

@@ -10,7 +10,6 @@ import pytest
 from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 from tests.panel.rounds import NOON, set_up_panel
-from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._database import PanelDatabase
@@ -62,14 +61,19 @@ def test_everyone_who_comes_has_every_case_in_an_order_of_their_own(tmp_path: Pa
         assert shown["a"] != shown["b"]
 
 
-def test_latecomers_take_over_what_nobody_has_begun_until_loads_are_even(tmp_path: Path) -> None:
-    database, only = ready(tmp_path, PER_CASE)
+def test_latecomers_take_over_what_nobody_has_begun_until_loads_are_even(
+    tmp_path: Path, either_place: str
+) -> None:
+    database, (only,) = set_up_panel(tmp_path, either_place, cases=6, panel=PER_CASE)
     with database.writing() as connection:
         come(connection, only, "a", "b", "c", "d")
         found = loads(connection, only)
         assert sum(found.values()) == 24
         assert max(found.values()) - min(found.values()) <= 1
         assert {len(holders) for holders in Work(connection, only, NOON).holders_by_item().values()} == {2}
+        leave(connection, only, "b", NOON)
+        assert loads(connection, only) == {"a": 8, "c": 8, "d": 8}
+    database.close()
 
 
 def test_what_is_begun_is_not_taken_away(tmp_path: Path) -> None:
@@ -161,14 +165,3 @@ def test_the_probability_of_a_draw_is_kept_with_the_assignment(tmp_path: Path) -
         work.give(work.items[:3], "a")
         kept = connection.execute(select(assignments_table.c.probability)).scalars().all()
     assert kept == [0.25, 0.25, 0.25]
-
-
-def test_the_same_on_postgresql(tmp_path: Path, postgres_panel: str) -> None:  # noqa: F811
-    database, (only,) = set_up_panel(tmp_path, postgres_panel, cases=6, panel=PER_CASE)
-    with database.writing() as connection:
-        come(connection, only, "a", "b", "c")
-        found = loads(connection, only)
-        assert max(found.values()) - min(found.values()) <= 1
-        leave(connection, only, "b", NOON)
-        assert loads(connection, only) == {"a": 12, "c": 12}
-    database.close()

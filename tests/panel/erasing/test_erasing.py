@@ -22,7 +22,6 @@ from tests.panel.meeting.closed_rounds import closed_panel, same
 from tests.panel.rounds import NOON, case_rows, write_study
 from tests.panel.served import served
 from tests.panel.visitors import Visitor, let_in, sign_in
-from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -81,12 +80,10 @@ def test_erasing_in_the_panel_is_recorded_in_the_ledger_of_a_registered_study(tm
     assert not any(word in (file.parent / "registrations.jsonl").read_text() for word in SOUGHT)
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def panel(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Panel]:
+@pytest.fixture
+def panel(either_place: str, tmp_path: Path) -> Iterator[Panel]:
     """Three cases, rated; of the second patient's every table holds words that nobody else has."""
-    place = tmp_path / "ward.panel.sqlite"
-    url = place if request.param == "sqlite" else request.getfixturevalue("postgres_panel")
-    made, _ = closed_panel(tmp_path, [same("4", "2")] * 3, place=url, rows=rows(), panel=REFERENCES)
+    made, _ = closed_panel(tmp_path, [same("4", "2")] * 3, place=either_place, rows=rows(), panel=REFERENCES)
     fill(made)
     yield made
     made.database.close()

@@ -7,15 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from tests.panel.drawn_reviews import (
-    RATINGS,
-    draw,
-    drawn_panel,
-    judged_study,
-    only_round,
-    raters_rate,
-    world,
-)
+from tests.panel.drawn_reviews import RATINGS, draw, drawn_panel, judged_study, only_round, raters_rate, world
 from tests.panel.raters import rater
 from tests.panel.rounds import NOON
 

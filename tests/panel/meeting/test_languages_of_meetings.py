@@ -204,10 +204,7 @@ def test_what_comes_out_is_the_same_in_every_language(pairs: dict[str, Pair]) ->
     assert "Primary diagnosis: zq" in texts.pop()
 
 
-@pytest.mark.parametrize(
-    ("language", "width", "scheme"),
-    [("es", 1280, "dark"), ("fr", 390, "light")],
-)
+@pytest.mark.parametrize(("language", "width", "scheme"), [("es", 1280, "dark"), ("fr", 390, "light")])
 def test_axe_finds_nothing_serious_in_a_meeting(
     tmp_path: Path, language: str, width: int, scheme: Literal["dark", "light"]
 ) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from html import unescape
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from tests.panel.meeting.closed_rounds import only_round, same
 from tests.panel.meeting.signed_in import Closed, closed_app, send
 from tests.panel.rounds import VENDORS, case_rows
-from tests.panel.visitors import Visitor, token_in
+from tests.panel.visitors import reachable, token_in
 
 from medjury.panel._meeting._differences import meeting_items, meeting_of, reconciled_labels
 
@@ -26,24 +24,6 @@ def meet(closed: Closed) -> list[str]:
         meeting = meeting_of(connection, only_round(connection).id)
         assert meeting is not None
         return [each.code for each in sorted(meeting_items(connection, meeting), key=lambda each: each.item)]
-
-
-def reachable(visitor: Visitor, *begin: str) -> dict[str, str]:
-    """Every page that links and forms lead to: what came back, headers and all."""
-    seen: dict[str, str] = {}
-    waiting = ["/", *begin]
-    while waiting:
-        path = waiting.pop()
-        if path in seen or path.startswith(("/static/", "/sign-out")):
-            continue
-        answer = visitor.get(path)
-        assert answer.status_code < 500, path
-        seen[path] = "\n".join([*(f"{n}: {v}" for n, v in answer.headers.items()), answer.text])
-        found = re.findall(r'(?:href|action|src)="([^"]+)"', answer.text)
-        for address in map(urlsplit, map(unescape, [*found, answer.headers.get("location", "")])):
-            if not address.netloc and address.path.startswith("/"):
-                waiting.append(address.path)
-    return seen
 
 
 def test_the_lists_show_the_grades_and_only_to_those_who_settle_them(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 from sqlalchemy import func, select
 from tests.panel.meeting.closed_rounds import closed_panel, only_round
 from tests.panel.rounds import NOON, write_study
-from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._access._people import Person
@@ -69,13 +68,11 @@ def ask_everyone(panel: Panel, people: list[Person]) -> None:
             ask_questions(connection, person.id, NOON)
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_only_after_concordant_and_half_of_the_raters_see_each_order(
-    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+    either_place: str, tmp_path: Path
 ) -> None:
-    place = None if kind == "sqlite" else request.getfixturevalue("postgres_panel")
     grades = [CONCORDANT] * 11 + [{"concordant": ("0", "0", "0", "0")}]
-    panel, people = asked_panel(tmp_path, grades, place, raters=4)
+    panel, people = asked_panel(tmp_path, grades, either_place, raters=4)
     ask_everyone(panel, people)
     ask_everyone(panel, people)
     a, q = assignments_table, asked_table

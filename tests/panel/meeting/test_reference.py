@@ -11,7 +11,6 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DatabaseError
 from tests.panel.meeting.reference_panels import ROUTINE, reference_panel, reference_study, rows
 from tests.panel.rounds import NOON, SYSTEMS, write_study
-from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Score
@@ -77,12 +76,8 @@ def score(connection: Connection, work: CaseWork, person: Person, grade: str) ->
     return again(connection, work)
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_a_panel_writes_and_scores_and_a_study_reads_it(
-    kind: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    place = None if kind == "sqlite" else request.getfixturevalue("postgres_panel")
-    panel, people = reference_panel(tmp_path, place)
+def test_a_panel_writes_and_scores_and_a_study_reads_it(either_place: str, tmp_path: Path) -> None:
+    panel, people = reference_panel(tmp_path, either_place)
     with panel.database.writing() as connection:
         work = work_of_person(connection, people[0].id)[0]
         for number, person in enumerate(people):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi import FastAPI
 from tests.panel.meeting.reference_panels import ROUTINE, reference_study
 from tests.panel.meeting.signed_in import send
-from tests.panel.meeting.test_pages import PLANTED, SCRIPT, reachable
+from tests.panel.meeting.test_pages import PLANTED, SCRIPT
 from tests.panel.rounds import NOON, Clock
-from tests.panel.visitors import Visitor, sign_in
+from tests.panel.visitors import Visitor, reachable, sign_in
 
 from medjury.cli import main
 from medjury.panel._access._people import Role
@@ -33,6 +34,11 @@ class Writing:
     coordinator: Visitor
     page: str
 
+    def send(self, who: Visitor, action: str = "", **fields: str) -> Any:
+        """Somebody sends a form of the page, resting on what was there before anybody saved."""
+        at = self.page if who is not self.stranger else "/account"
+        return send(who, at, f"{self.page}/{action}", **{"version": "0"} | fields)
+
 
 @pytest.fixture
 def writing(tmp_path: Path) -> Writing:
@@ -48,29 +54,29 @@ def writing(tmp_path: Path) -> Writing:
     return Writing(app, one, two, stranger, sign_in(app, Role.COORDINATOR, "Ada"), f"/reference/{work.code}")
 
 
-def hand_in(visitor: Visitor, page: str, **words: str) -> None:
-    answer = send(visitor, page, f"{page}/alone", version="0", do="submit", **WORDS | words)
+def hand_in(writing: Writing, visitor: Visitor, **words: str) -> None:
+    answer = writing.send(visitor, "alone", do="submit", **WORDS | words)
     assert answer.status_code == 303, answer.text
 
 
 def test_no_page_tells_another_members_words_the_routine_diagnosis_or_a_system_too_early(
     writing: Writing,
 ) -> None:
-    hand_in(writing.two, writing.page, primary="capybara", reasoning="capybara")
+    hand_in(writing, writing.two, primary="capybara", reasoning="capybara")
     alone = str(reachable(writing.one))
     assert writing.page in alone
     for early in ("capybara", ROUTINE, "Opinion 0", *PLANTED):
         assert early.casefold() not in alone.casefold(), early
-    hand_in(writing.one, writing.page)
-    send(writing.one, writing.page, f"{writing.page}/begin")
+    hand_in(writing, writing.one)
+    writing.send(writing.one, "begin")
     together = str(reachable(writing.one))
     assert "capybara" in together
     for early in (ROUTINE, "Opinion 0", *PLANTED):
         assert early.casefold() not in together.casefold(), early
-    send(writing.one, writing.page, f"{writing.page}/together", version="0", do="submit", **WORDS)
+    writing.send(writing.one, "together", do="submit", **WORDS)
     assert ROUTINE in writing.one.get(writing.page).text
     assert "Opinion 0" not in str(reachable(writing.one))
-    send(writing.two, writing.page, f"{writing.page}/routine", version="0", agrees="yes", why="")
+    writing.send(writing.two, "routine", agrees="yes", why="")
     scoring = reachable(writing.one)
     assert "Opinion 0" in str(scoring)
     for path, text in scoring.items():
@@ -81,71 +87,48 @@ def test_no_page_tells_another_members_words_the_routine_diagnosis_or_a_system_t
 def test_who_is_not_on_the_panel_is_told_that_there_is_no_such_case(writing: Writing) -> None:
     assert writing.stranger.get(writing.page).status_code == 404
     for action in ("alone", "begin", "together", "routine", "finish"):
-        sent = send(
-            writing.stranger, "/account", f"{writing.page}/{action}", version="0", agrees="yes", do="draft"
-        )
-        assert sent.status_code == 404, action
+        assert writing.send(writing.stranger, action, agrees="yes", do="draft").status_code == 404, action
     assert writing.coordinator.get(writing.page).status_code == 403
     assert "References to write" not in writing.stranger.get("/together").text
 
 
 def test_a_member_who_was_overtaken_keeps_what_they_typed(writing: Writing) -> None:
-    hand_in(writing.one, writing.page)
-    assert send(writing.two, writing.page, f"{writing.page}/begin").status_code == 400, (
-        "two has not written yet"
-    )
+    hand_in(writing, writing.one)
+    assert writing.send(writing.two, "begin").status_code == 400, "two has not written yet"
     code = writing.page.rpartition("/")[2]
     assert send(writing.coordinator, "/panels", f"/panels/{code}/open").status_code == 303
-    late = send(
-        writing.two,
-        writing.page,
-        f"{writing.page}/alone",
-        version="0",
-        do="submit",
-        **WORDS | {"primary": "mine"},
-    )
+    late = writing.send(writing.two, "alone", do="submit", **WORDS | {"primary": "mine"})
     assert (late.status_code, "What you typed, not saved" in late.text, "mine" in late.text) == (
         409,
         True,
         True,
     )
-    draft = send(writing.one, writing.page, f"{writing.page}/together", version="0", do="draft", **WORDS)
+    draft = writing.send(writing.one, "together", do="draft", **WORDS)
     assert draft.status_code == 303
-    late = send(
-        writing.two,
-        writing.page,
-        f"{writing.page}/together",
-        version="0",
-        do="draft",
-        **WORDS | {"primary": "b"},
-    )
+    late = writing.send(writing.two, "together", do="draft", **WORDS | {"primary": "b"})
     assert late.status_code == 409
     assert "Embolism" in late.text
 
 
 def test_what_is_missing_is_told_and_the_rest_kept(writing: Writing) -> None:
-    empty = send(
-        writing.one, writing.page, f"{writing.page}/alone", version="0", do="submit", secondary="kept words"
-    )
+    empty = writing.send(writing.one, "alone", do="submit", secondary="kept words")
     assert (empty.status_code, "Primary diagnosis, Reasoning" in empty.text, "kept words" in empty.text) == (
         400, True, True,
     )  # fmt: skip
-    assert (
-        send(writing.one, writing.page, f"{writing.page}/alone", version="0", do="draft").status_code == 303
-    )
-    go_on = send(writing.one, writing.page, f"{writing.page}/finish")
+    assert writing.send(writing.one, "alone", do="draft").status_code == 303
+    go_on = writing.send(writing.one, "finish")
     assert go_on.status_code in (400, 409)
 
 
 def test_a_script_stays_text_and_answers_are_graded_on_the_scale_alone(writing: Writing) -> None:
-    hand_in(writing.one, writing.page, primary=SCRIPT)
-    hand_in(writing.two, writing.page)
-    send(writing.one, writing.page, f"{writing.page}/begin")
+    hand_in(writing, writing.one, primary=SCRIPT)
+    hand_in(writing, writing.two)
+    writing.send(writing.one, "begin")
     words = WORDS | {"reasoning": SCRIPT}
-    send(writing.one, writing.page, f"{writing.page}/together", version="0", do="submit", **words)
-    refused = send(writing.two, writing.page, f"{writing.page}/routine", version="0", agrees="no", why="")
+    writing.send(writing.one, "together", do="submit", **words)
+    refused = writing.send(writing.two, "routine", agrees="no", why="")
     assert "Say in a few words why" in refused.text
-    send(writing.two, writing.page, f"{writing.page}/routine", version="0", agrees="no", why=SCRIPT)
+    writing.send(writing.two, "routine", agrees="no", why=SCRIPT)
     answers = [path for path in reachable(writing.one) if "/answer/" in path]
     assert len(answers) == 2
     for path in answers:
@@ -168,7 +151,7 @@ def test_a_script_stays_text_and_answers_are_graded_on_the_scale_alone(writing: 
     for text in reachable(writing.two).values():
         assert "<script>alert" not in text
         assert "<img" not in text
-    assert send(writing.two, writing.page, f"{writing.page}/finish").status_code == 303
+    assert writing.send(writing.two, "finish").status_code == 303
     assert "This case is done" in writing.two.get(writing.page).text
 
 

@@ -12,7 +12,6 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DatabaseError
 from tests.panel.meeting.closed_rounds import closed_panel, only_round, same
 from tests.panel.rounds import NOON
-from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored, load_instrument
@@ -94,13 +93,9 @@ def test_a_listed_answer_is_settled_whole_with_what_hangs_on_it_by_a_skip_rule()
     ]
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_one_is_reconciled_one_adjudicated_and_the_rest_was_agreed(
-    kind: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    place = None if kind == "sqlite" else request.getfixturevalue("postgres_panel")
+def test_one_is_reconciled_one_adjudicated_and_the_rest_was_agreed(either_place: str, tmp_path: Path) -> None:
     grades = [same("4", "4"), same("4", "4", accuracy=("2", "5")), same("3", "3", accuracy=("1", "4"))]
-    panel, (one, two) = closed_panel(tmp_path, grades, place)
+    panel, (one, two) = closed_panel(tmp_path, grades, either_place)
     with panel.database.writing() as connection:
         first, second = sorted(meet(connection), key=lambda each: each.item)
         propose(connection, first.code, one.id, 0, grade(connection, first, "3"), NOON)
@@ -246,12 +241,8 @@ def test_a_stranger_to_the_case_settles_nothing(tmp_path: Path) -> None:
             confirm(connection, item.code, stranger.id, 0, NOON)
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_of_two_proposals_at_the_same_moment_one_is_saved(
-    kind: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    place = None if kind == "sqlite" else request.getfixturevalue("postgres_panel")
-    panel, people = closed_panel(tmp_path, [same("4", "4", accuracy=("2", "5"))], place)
+def test_of_two_proposals_at_the_same_moment_one_is_saved(either_place: str, tmp_path: Path) -> None:
+    panel, people = closed_panel(tmp_path, [same("4", "4", accuracy=("2", "5"))], either_place)
     with panel.database.writing() as connection:
         (item,) = meet(connection)
         reads = [grade(connection, item, value) for value in ("3", "4")]

@@ -14,11 +14,6 @@ from medjury.panel._serve import Panel, make_app
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
 def make_panel(tmp_path: Path, clock: Clock) -> Callable[..., FastAPI]:
     def make(**study: Any) -> FastAPI:
         database, _ = set_up_panel(tmp_path, **study)

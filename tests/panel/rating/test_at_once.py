@@ -6,9 +6,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
 from tests.panel.rounds import NOON, set_up_panel
-from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.instruments import Score
 from medjury.panel._design._assignments import Work, assignment_of, join, places
@@ -16,12 +14,8 @@ from medjury.panel._rating._answers import Entry, add_version, history, latest_a
 from medjury.panel._rating._course import standing
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_of_two_tabs_that_save_at_once_one_is_told(
-    kind: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    place = None if kind == "sqlite" else request.getfixturevalue("postgres_panel")
-    database, (only,) = set_up_panel(tmp_path, place, cases=1, systems=("one",))
+def test_of_two_tabs_that_save_at_once_one_is_told(either_place: str, tmp_path: Path) -> None:
+    database, (only,) = set_up_panel(tmp_path, either_place, cases=1, systems=("one",))
     with database.writing() as connection:
         join(connection, only, "somebody", NOON)
         (place_of_case,) = places(connection, only.id, "somebody")
@@ -45,12 +39,8 @@ def test_of_two_tabs_that_save_at_once_one_is_told(
     database.close()
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_many_raters_save_at_once_and_all_of_it_is_there(
-    kind: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
-    place = None if kind == "sqlite" else request.getfixturevalue("postgres_panel")
-    database, (only,) = set_up_panel(tmp_path, place, cases=2, systems=("one",))
+def test_many_raters_save_at_once_and_all_of_it_is_there(either_place: str, tmp_path: Path) -> None:
+    database, (only,) = set_up_panel(tmp_path, either_place, cases=2, systems=("one",))
     people = [f"rater {number}" for number in range(12)]
     with database.writing() as connection:
         for person in people:

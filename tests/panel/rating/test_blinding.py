@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
-from html import unescape
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from fastapi import FastAPI
-from tests.panel.raters import GOOD, Rater, rater
+from tests.panel.raters import GOOD, rater
 from tests.panel.rounds import SYSTEMS, VENDORS, case_rows, set_up_panel
-from tests.panel.visitors import sign_in
+from tests.panel.visitors import reachable, sign_in
 
 from medjury.panel._access._people import Role
 from medjury.panel._serve import Panel, make_app
@@ -23,24 +21,7 @@ JUDGES = 'judges: [{kind: openai, name: juror-tapir, url: "http://127.0.0.1:9/v1
 PLANTED = (*SYSTEMS, *VENDORS, "marmoset", "pangolin", "aardwolf", "Narwhal", "capybara", "juror-tapir")
 
 
-def reachable(visitor: Rater) -> dict[str, str]:
-    """Every page that links and forms lead to, from the rater's home on: what came back, headers and all."""
-    seen: dict[str, str] = {}
-    waiting = ["/", "/rate", "/account", "/rounds", "/people", "/trail", "/openapi.json", "/docs", "/api"]
-    while waiting:
-        path = waiting.pop()
-        if path in seen or path.startswith(("/static/", "/sign-out")):
-            continue
-        answer = visitor.get(path)
-        headers = "\n".join(f"{name}: {value}" for name, value in answer.headers.items())
-        seen[path] = f"{headers}\n{answer.text}"
-        if answer.headers.get("location"):
-            waiting.append(answer.headers["location"])
-        for found in re.findall(r'(?:href|action|src)="([^"]+)"', answer.text):
-            address = urlsplit(unescape(found))
-            if not address.netloc and address.path.startswith("/"):
-                waiting.append(address.path + (f"?{address.query}" if address.query else ""))
-    return seen
+ELSEWHERE = ("/rate", "/account", "/rounds", "/people", "/trail", "/openapi.json", "/docs", "/api")
 
 
 def test_no_page_header_or_address_tells_system_case_or_another_rater(make_panel: MakePanel) -> None:
@@ -51,7 +32,7 @@ def test_no_page_header_or_address_tells_system_case_or_another_rater(make_panel
         other.rate(code, **GOOD | {"grade.accuracy": "1", "why.accuracy": "capybara", "comment": "capybara"})
     one.rate(one.codes()[0], **GOOD)
     one.rate(one.codes()[1], "save", **GOOD)
-    pages = reachable(one)
+    pages = reachable(one, *ELSEWHERE)
     assert sum(path.startswith("/rate/") for path in pages) >= 7
     for path, text in pages.items():
         for planted in PLANTED:

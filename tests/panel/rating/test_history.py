@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from fastapi import FastAPI
 from tests.panel.raters import GOOD, Rater, rater
-from tests.panel.rounds import Clock, write_study
 from tests.panel.visitors import sign_in
-from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.panel._access._people import Role
-from medjury.panel._design._rounds import set_up
 from medjury.panel._rating import _coordinator_pages as _history_page
-from medjury.panel._serve import Panel, make_app, open_panel_database
 
 
 @pytest.fixture
-def app(tmp_path: Path) -> FastAPI:
-    return app_with(tmp_path, tmp_path / "panel.sqlite")
-
-
-def app_with(folder: Path, database: str | Path) -> FastAPI:
-    study = write_study(folder, cases=2, systems=("zebrafinch-9b",))
-    panel = Panel(open_panel_database(database), Clock(), study)
-    with panel.database.writing() as connection:
-        set_up(connection, study, panel.now())
-    return make_app(panel)
+def app(make_panel: Callable[..., FastAPI]) -> FastAPI:
+    return make_panel(cases=2, systems=("zebrafinch-9b",))
 
 
 def changed_mind(app: FastAPI, name: str = "Dr Ocelot") -> Rater:
@@ -43,7 +31,10 @@ def changed_mind(app: FastAPI, name: str = "Dr Ocelot") -> Rater:
     return somebody
 
 
-def test_every_version_is_there_the_first_first(app: FastAPI) -> None:
+def test_every_version_is_there_the_first_first(
+    make_panel: Callable[..., FastAPI], either_place: str
+) -> None:
+    app = make_panel(place=either_place, cases=2, systems=("zebrafinch-9b",))
     changed_mind(app)
     coordinator = sign_in(app, Role.COORDINATOR)
     assert 'href="/rounds/rating/history"' in coordinator.get("/rounds").text
@@ -60,6 +51,7 @@ def test_every_version_is_there_the_first_first(app: FastAPI) -> None:
     assert "nothing chosen" in first and "Hard to &lt;b&gt;read&lt;/b&gt;" in first
     assert "a slip of the hand" in second and "<td>4</td>" in second
     assert "<td>1</td>" in third and "cut off" in third and "can&#39;t judge" in third
+    app.state.panel.database.close()
 
 
 def test_long_lists_come_in_pages_and_are_searched(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,11 +80,3 @@ def test_nobody_else_sees_it(app: FastAPI) -> None:
 def test_what_is_not_there_is_not_found(app: FastAPI, path: str) -> None:
     changed_mind(app)
     assert sign_in(app, Role.COORDINATOR).get(path).status_code == 404
-
-
-def test_the_same_on_postgresql(tmp_path: Path, postgres_panel: str) -> None:  # noqa: F811
-    app = app_with(tmp_path, postgres_panel)
-    changed_mind(app)
-    listed = sign_in(app, Role.COORDINATOR).get("/rounds/rating/history?find=marmoset")
-    assert listed.text.count("Dr Ocelot</td>") == 2
-    app.state.panel.database.close()

@@ -14,11 +14,9 @@ import time
 from pathlib import Path
 
 import httpx
-import pytest
 from tests.panel.raters import GOOD, PROFILE
 from tests.panel.rounds import write_study
 from tests.panel.visitors import PASSWORD, token_in
-from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.panel import invitation_link, open_panel
 from medjury.panel._access._people import people
@@ -52,15 +50,11 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_every_acknowledged_save_survives_kill_9(
-    kind: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_every_acknowledged_save_survives_kill_9(either_place: str, tmp_path: Path) -> None:
     write_study(tmp_path, cases=1, systems=("one",))
     study, port = tmp_path / "study.yaml", free_port()
-    place = None if kind == "sqlite" else request.getfixturevalue("postgres_panel")
-    words = () if place is None else ("--database", place)
-    panel = open_panel(study, database=place, public_url=f"http://localhost:{port}")
+    words = ("--database", either_place)
+    panel = open_panel(study, database=either_place, public_url=f"http://localhost:{port}")
     link = invitation_link(panel, "Dr Ocelot", "rater")
     acknowledged: list[tuple[int, str]] = []
     chance = random.Random()

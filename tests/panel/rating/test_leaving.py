@@ -63,10 +63,7 @@ def by_closing(page: Page) -> None:
     ],
 )
 def test_what_was_given_a_moment_before_leaving_is_kept(
-    what: str,
-    leave: Callable[[Page], None],
-    browser: Browser,
-    tmp_path: Path,
+    what: str, leave: Callable[[Page], None], browser: Browser, tmp_path: Path
 ) -> None:
     with panel_of(tmp_path) as panel, rater_at(browser, panel, "Dr Quick", PHONE) as page:
         page.get_by_role("link", name="Start").tap()
@@ -88,10 +85,7 @@ def test_what_was_given_a_moment_before_leaving_is_kept(
         assert drafts(panel) == [("4", "") if what == "a grade" else ("", "Dose?")]
 
 
-def test_grades_in_one_breath_and_the_answer_at_once_are_one_answer(
-    browser: Browser,
-    tmp_path: Path,
-) -> None:
+def test_grades_in_one_breath_and_the_answer_at_once_are_one_answer(browser: Browser, tmp_path: Path) -> None:
     with panel_of(tmp_path) as panel, rater_at(browser, panel, "Dr Quick", DESKTOP) as page:
         page.get_by_role("link", name="Start").click()
         for number in range(1, 6):
@@ -106,10 +100,7 @@ def test_grades_in_one_breath_and_the_answer_at_once_are_one_answer(
         assert [f"{getattr(each.outcome, 'value', None):g}" for each in found] == ["3", "5", "2"] * 5
 
 
-def test_a_killed_connection_loses_nothing_and_the_rater_sees_it(
-    browser: Browser,
-    tmp_path: Path,
-) -> None:
+def test_a_killed_connection_loses_nothing_and_the_rater_sees_it(browser: Browser, tmp_path: Path) -> None:
     database, _ = set_up_panel(tmp_path)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -139,10 +130,7 @@ def test_a_killed_connection_loses_nothing_and_the_rater_sees_it(
     database.close()
 
 
-def test_what_another_device_saved_meanwhile_is_not_overwritten(
-    browser: Browser,
-    tmp_path: Path,
-) -> None:
+def test_what_another_device_saved_meanwhile_is_not_overwritten(browser: Browser, tmp_path: Path) -> None:
     with panel_of(tmp_path) as panel, rater_at(browser, panel, "Dr Ward", DESKTOP, may_fail=True) as page:
         page.get_by_role("link", name="Start").click()
         open_case(page, 1)

@@ -17,10 +17,9 @@ from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import select
 from tests.panel.raters import GOOD, rater
 from tests.panel.rating.at_browsers import DESKTOP, PHONE, nothing_serious, open_case, panel_of, rater_at
-from tests.panel.rating.test_blinding import reachable
 from tests.panel.rating.test_leaving import SOON
 from tests.panel.rounds import SYSTEMS, case_rows
-from tests.panel.visitors import sign_in
+from tests.panel.visitors import reachable, sign_in
 
 from medjury.panel._access._people import Role
 from medjury.panel._design._rounds import rounds, set_state

@@ -16,7 +16,6 @@ from sqlalchemy.exc import DatabaseError
 from tests.panel.raters import GOOD, rater
 from tests.panel.rounds import Clock
 from tests.panel.visitors import token_in
-from tests.postgres import postgres_panel, postgres_server  # noqa: F401
 
 from medjury.instruments import Reason, Score, Unscored
 from medjury.panel._design._assignments import assignment_of
@@ -232,15 +231,10 @@ def test_a_closed_round_takes_no_answer_and_says_so(make_panel: MakePanel) -> No
 
 
 @pytest.mark.parametrize("path", ["", "/draft"])
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
 def test_a_round_that_closes_while_an_answer_is_on_its_way_takes_it_no_more(
-    kind: str,
-    path: str,
-    make_panel: MakePanel,
-    request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
+    either_place: str, path: str, make_panel: MakePanel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    app = make_panel(place=None if kind == "sqlite" else request.getfixturevalue("postgres_panel"))
+    app = make_panel(place=either_place)
     one = rater(app)
     code = one.codes()[0]
     sent = GOOD | {"csrf": one.token("/rate/profile"), "version": "0"}

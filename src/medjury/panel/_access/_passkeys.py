@@ -106,9 +106,7 @@ def options_to_sign_in(connection: Connection, panel: Panel, browser: str) -> st
     challenge = new_secret()
     keep_challenge(connection, challenge, "use a passkey", browser, {}, panel.now())
     options = webauthn.generate_authentication_options(
-        rp_id=panel.host,
-        challenge=challenge.encode(),
-        user_verification=UserVerificationRequirement.REQUIRED,
+        rp_id=panel.host, challenge=challenge.encode(), user_verification=UserVerificationRequirement.REQUIRED
     )
     return webauthn.options_to_json(options)
 

@@ -13,13 +13,7 @@ from sqlalchemy import delete, desc, insert, select, update
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._access._passwords import check_new_password, hash_password, is_outdated, is_password
-from medjury.panel._access._people import (
-    Person,
-    Role,
-    change_person,
-    person_of,
-    row_by_sign_in_name,
-)
+from medjury.panel._access._people import Person, Role, change_person, person_of, row_by_sign_in_name
 from medjury.panel._access._sessions import (
     cookie_of,
     end_session,
@@ -157,12 +151,7 @@ def add_join_routes(router: APIRouter, panel: Panel) -> None:
         return _join_page(request, guest, secret)
 
     @router.post("/join/{secret}")
-    def join(
-        request: Request,
-        secret: str,
-        _: Anyone,
-        form: SentForm,
-    ) -> Response:
+    def join(request: Request, secret: str, _: Anyone, form: SentForm) -> Response:
         with panel.database.reading() as connection:
             guest = invited(connection, hash_of(secret), panel.now())
         if guest is None:
@@ -227,11 +216,7 @@ def add_sign_in_routes(router: APIRouter, panel: Panel) -> None:
         return sign_in_again(request, "", next, "", 200)
 
     @router.post("/sign-in")
-    def sign_in(
-        request: Request,
-        visitor: Anyone,
-        form: SentForm,
-    ) -> Response:
+    def sign_in(request: Request, visitor: Anyone, form: SentForm) -> Response:
         typed, back = form.get("name", "")[:400], own_path(form.get("next", "/"))
         now, device, keys = (
             panel.now(),
@@ -267,11 +252,7 @@ def add_sign_in_routes(router: APIRouter, panel: Panel) -> None:
         return answer
 
     @router.post("/sign-out")
-    def sign_out(
-        request: Request,
-        person: Anyone,
-        form: SentForm,
-    ) -> Response:
+    def sign_out(request: Request, person: Anyone, form: SentForm) -> Response:
         secret, now = session_secret(request), panel.now()
         if person is not None and secret is not None:
             with panel.database.writing() as connection:

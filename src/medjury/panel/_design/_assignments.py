@@ -126,12 +126,7 @@ class Work:
                 self.withdrawn[row.item, row.person] = row.id
 
     def _hold(
-        self,
-        identity: int,
-        item: int,
-        person: str,
-        begun: bool = False,
-        finished: bool = False,
+        self, identity: int, item: int, person: str, begun: bool = False, finished: bool = False
     ) -> None:
         self.held[item, person] = Held(identity, item, person, begun, finished)
 

@@ -248,11 +248,7 @@ def _refuse_what_would_be_lost(ratings: Sequence[Rating]) -> None:
 
 
 def bring_in_sent(
-    study: RatedStudy,
-    database: PanelDatabase,
-    files: Mapping[str, tuple[str, bytes]],
-    *,
-    now: datetime,
+    study: RatedStudy, database: PanelDatabase, files: Mapping[str, tuple[str, bytes]], *, now: datetime
 ) -> ImportedRatings:
     """The same for a file that a browser sent: it lies in a folder of its own beside the study while it is read. It
     must hold the ratings themselves: one that names other files would let a browser read this machine's."""

@@ -285,11 +285,7 @@ def _following(connection: Connection, own: Standing, submitted: bool, now: date
 
 
 def _entry(
-    form: Form,
-    said: Said,
-    comment: str,
-    marks: Marks | None,
-    outcomes: Mapping[str, Outcome] | None = None,
+    form: Form, said: Said, comment: str, marks: Marks | None, outcomes: Mapping[str, Outcome] | None = None
 ) -> Entry:
     page = form.get("page", "")
     named = page if _PAGE.fullmatch(page) else None
