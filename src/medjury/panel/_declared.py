@@ -1,30 +1,19 @@
-"""Every route says who may use it. One that does not cannot be served."""
+"""Every route says who may use it. One that does not cannot be served.
+
+A dependency with `roles` lets only these pass (none named: anyone); one with `checks_origin` lets no other site
+change something in a person's name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
     from fastapi.dependencies.models import Dependant
 
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-
-
-@runtime_checkable
-class DeclaresRoles(Protocol):
-    """A dependency that lets only these roles pass; none named: anyone."""
-
-    roles: frozenset[str]
-
-
-@runtime_checkable
-class ChecksOrigin(Protocol):
-    """A dependency that lets no other site change something in a person's name."""
-
-    checks_origin: bool
 
 
 class Everybody:
@@ -54,13 +43,13 @@ def declared_routes(router: APIRouter) -> Iterator[DeclaredRoute]:
         if not isinstance(route, APIRoute):
             raise TypeError(f"{route}: a part's router holds its routes directly, with the whole path")
         calls = list(_calls(route.dependant))
-        roles = [call.roles for call in calls if isinstance(call, DeclaresRoles)]
+        roles = [found for call in calls if (found := getattr(call, "roles", None)) is not None]
         if not roles:
             raise TypeError(
                 f"{route.path} does not say who may use it: Depends(person_with(Role...)) or anyone"
             )
         methods = frozenset(route.methods or ())
-        if methods & CHANGING and not any(isinstance(call, ChecksOrigin) for call in calls):
+        if methods & CHANGING and not any(getattr(call, "checks_origin", False) for call in calls):
             raise TypeError(f"{route.path} changes something and is not guarded: Depends(form_of)")
         narrowest = (
             frozenset.intersection(*named) if (named := [each for each in roles if each]) else frozenset()

@@ -13,14 +13,14 @@ from sqlalchemy import insert, select, update
 
 from medjury.foundation.errors import MedjuryError
 from medjury.panel._access._people import Person, Role, clean_name, new_id, person_of
-from medjury.panel._access._sessions import form_secret, form_token, hash_of, new_secret
+from medjury.panel._access._sessions import end_open, form_secret, form_token, hash_of, new_secret, owner_of
 from medjury.panel._access._trail import trail
 from medjury.panel._access._visitors import Coordinator, SentForm, address_of, refuse_other_sites, signed_in
 from medjury.panel._access._waiting import address_key, note_failure, seconds_to_wait
 from medjury.panel._declared import CHANGING
 from medjury.panel._look import page
 from medjury.panel._panel import Panel
-from medjury.panel._tables import api_keys_table, people_table, read, stored
+from medjury.panel._tables import api_keys_table, read, stored
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Row
@@ -57,26 +57,13 @@ def api_keys(connection: Connection, now: datetime) -> Sequence[Row[Any]]:
 
 def withdraw_api_key(connection: Connection, identity: str, now: datetime) -> bool:
     """True where there was such a key and it still worked."""
-    found = connection.execute(
-        update(api_keys_table)
-        .where(api_keys_table.c.id == identity, api_keys_table.c.ended_at.is_(None))
-        .values(ended_at=stored(now))
-    )
-    return found.rowcount == 1
+    return end_open(connection, api_keys_table, now, api_keys_table.c.id == identity) == 1
 
 
 def find_api_key(connection: Connection, secret: str, now: datetime) -> tuple[Person, bool] | None:
     """For whom this key acts, and whether its use should be noted; None where it does not work."""
-    row = connection.execute(
-        select(people_table, api_keys_table.c.expires_at, api_keys_table.c.used_at)
-        .join(api_keys_table, api_keys_table.c.person == people_table.c.id)
-        .where(
-            api_keys_table.c.hash == hash_of(secret),
-            api_keys_table.c.ended_at.is_(None),
-            people_table.c.disabled_at.is_(None),
-        )
-    ).first()
-    if row is None or now >= read(row.expires_at):
+    row = owner_of(connection, api_keys_table, hash_of(secret), now, api_keys_table.c.used_at)
+    if row is None:
         return None
     return person_of(row), row.used_at is None or abs(now - read(row.used_at)) > _NOTED_AGAIN
 

@@ -21,7 +21,8 @@ from medjury.panel._tables import challenges_table, devices_table, people_table,
 
 if TYPE_CHECKING:
     from fastapi import Request
-    from sqlalchemy.engine import Connection
+    from sqlalchemy import ColumnElement, Table
+    from sqlalchemy.engine import Connection, Row
     from starlette.responses import Response
 
     from medjury.panel._panel import Panel
@@ -210,18 +211,31 @@ def know_device(connection: Connection, secret: str | None, person: Person, now:
 
 
 def end_session(connection: Connection, secret: str, now: datetime) -> None:
-    connection.execute(
-        update(sessions_table)
-        .where(sessions_table.c.hash == hash_of(secret), sessions_table.c.ended_at.is_(None))
-        .values(ended_at=stored(now))
-    )
+    end_open(connection, sessions_table, now, sessions_table.c.hash == hash_of(secret))
 
 
 def end_sessions(connection: Connection, person: Person, now: datetime) -> int:
     """Sign a person out everywhere, and know none of their browsers again; returns how many sessions were open."""
     connection.execute(delete(devices_table).where(devices_table.c.person == person.id))
-    return connection.execute(
-        update(sessions_table)
-        .where(sessions_table.c.person == person.id, sessions_table.c.ended_at.is_(None))
-        .values(ended_at=stored(now))
-    ).rowcount
+    return end_open(connection, sessions_table, now, sessions_table.c.person == person.id)
+
+
+def end_open(
+    connection: Connection, table: Table, now: datetime, which: ColumnElement[bool], **more: object
+) -> int:
+    """End those of a person's sessions, links or keys that are open; how many these were."""
+    still = update(table).where(which, table.c.ended_at.is_(None))
+    return connection.execute(still.values(ended_at=stored(now), **more)).rowcount
+
+
+def owner_of(
+    connection: Connection, table: Table, hashed: str, now: datetime, *more: ColumnElement[Any]
+) -> Row[Any] | None:
+    """The person whose open link or key this is (with `more` of its columns); None where it was ended, is too
+    old, never was one, or its owner is locked out."""
+    row = connection.execute(
+        select(people_table, table.c.expires_at, *more)
+        .join(table, table.c.person == people_table.c.id)
+        .where(table.c.hash == hashed, table.c.ended_at.is_(None), people_table.c.disabled_at.is_(None))
+    ).first()
+    return None if row is None or now >= read(row.expires_at) else row

@@ -16,12 +16,14 @@ from medjury.panel._access._passwords import check_new_password, hash_password, 
 from medjury.panel._access._people import Person, Role, change_person, person_of, row_by_sign_in_name
 from medjury.panel._access._sessions import (
     cookie_of,
+    end_open,
     end_session,
     end_sessions,
     hash_of,
     is_known_device,
     know_device,
     new_secret,
+    owner_of,
     remove_session,
     session_secret,
     set_cookie,
@@ -56,25 +58,15 @@ def make_invitation(connection: Connection, person: Person, now: datetime) -> st
 
 
 def withdraw_invitations(connection: Connection, person: Person, now: datetime) -> None:
-    connection.execute(
-        update(invitations_table)
-        .where(invitations_table.c.person == person.id, invitations_table.c.ended_at.is_(None))
-        .values(ended_at=stored(now))
-    )
+    end_open(connection, invitations_table, now, invitations_table.c.person == person.id)
 
 
 def use_invitation(connection: Connection, hashed: str, now: datetime) -> Person | None:
     """Use the link up for whoever showed its secret, or proved an address that it was made for. Of two who try at
     once, one gets None."""
-    person = invited(connection, hashed, now)
-    if person is None:
-        return None
-    changed = connection.execute(
-        update(invitations_table)
-        .where(invitations_table.c.hash == hashed, invitations_table.c.ended_at.is_(None))
-        .values(ended_at=stored(now), used=True)
-    )
-    return person if changed.rowcount == 1 else None
+    person, own = invited(connection, hashed, now), invitations_table.c.hash == hashed
+    used = person is not None and end_open(connection, invitations_table, now, own, used=True)
+    return person if used else None
 
 
 def open_invitation_of(connection: Connection, email: str, now: datetime) -> str | None:
@@ -101,18 +93,8 @@ def open_invitation_until(connection: Connection, person: Person, now: datetime)
 def invited(connection: Connection, hashed: str, now: datetime) -> Person | None:
     """Whom the link with this hash invites; None where it was used, withdrawn, is too old or never was one. Looking
     uses nothing up: mail programs open links before people do."""
-    row = connection.execute(
-        select(people_table, invitations_table.c.expires_at)
-        .join(people_table, people_table.c.id == invitations_table.c.person)
-        .where(
-            invitations_table.c.hash == hashed,
-            invitations_table.c.ended_at.is_(None),
-            people_table.c.disabled_at.is_(None),
-        )
-    ).first()
-    if row is None or now >= read(row.expires_at):
-        return None
-    return person_of(row)
+    row = owner_of(connection, invitations_table, hashed, now)
+    return person_of(row) if row else None
 
 
 def invite(connection: Connection, guest: Person, *, by: Person | str, now: datetime) -> str:

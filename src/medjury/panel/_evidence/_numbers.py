@@ -60,7 +60,7 @@ def _held_out(snapshot: Snapshot) -> Flags:
 
 
 def _scored(snapshot: Snapshot, dimension: Measured, rater: str) -> Flags:
-    return ~np.isnan(snapshot.scores(dimension.name, rater))
+    return np.asarray(~np.isnan(snapshot.scores(dimension.name, rater)))
 
 
 def _known(snapshot: Snapshot, name: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,23 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
+_P = ParamSpec("_P")
 _Made = TypeVar("_Made")
 _ORDER = {"clinician": 0, "jury": 1, "judge": 2}
+
+
+def _once(make: Callable[Concatenate[Snapshot, _P], _Made]) -> Callable[Concatenate[Snapshot, _P], _Made]:
+    """What a method makes of the same words is made once for a state, whichever page asks first."""
+
+    def kept(state: Snapshot, /, *words: _P.args, **named: _P.kwargs) -> _Made:
+        key = (make.__name__, words, *named.items())
+        with state._lock:
+            if key not in state._made:
+                state._made[key] = make(state, *words, **named)
+            made: _Made = state._made[key]
+            return made
+
+    return kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,36 +126,28 @@ class Snapshot:
 
     # Columns: one entry for each answer, NaN or False where there is nothing.
 
+    @_once
     def scores(self, dimension: str, rater: str) -> Floats:
         """A rater's score, repeats taken together as the table does; a jury that is formed there included."""
-        return self._once(("scores", dimension, rater), lambda: self._spread(
-            self._whole_grid(dimension), self._whole_grid(dimension).scores.get(rater)
-        ))  # fmt: skip
+        grid = self._whole_grid(dimension)
+        return self._spread(grid, grid.scores.get(rater))
 
+    @_once
     def reference(self, dimension: str) -> Floats:
         """The clinicians' one score."""
+        grid = self._whole_grid(dimension)
+        return self._spread(grid, self._whole.reference_scores(grid, self.evidence.clinicians))
 
-        def made() -> Floats:
-            grid = self._whole_grid(dimension)
-            return self._spread(grid, self._whole.reference_scores(grid, self.evidence.clinicians))
-
-        return self._once(("reference", dimension), made)
-
+    @_once
     def difference(self, dimension: str = "") -> Floats:
         """How far the rater on trial is above the clinicians (without clinicians: how far the judges are apart), on
         held-out answers. Without a dimension, the largest of all."""
-
-        def made() -> Floats:
-            if dimension:
-                grid, found, why = self.evidence.differences(dimension)
-                return self._spread(grid, found if why else None)
-            found = np.column_stack(
-                [self.difference(each.name) for each in self.dimensions] or [self._nothing]
-            )
-            largest = np.nanargmax(np.nan_to_num(np.abs(found), nan=-1.0), axis=1)
-            return np.asarray(found[np.arange(len(found)), largest])
-
-        return self._once(("difference", dimension), made)
+        if dimension:
+            grid, values, why = self.evidence.differences(dimension)
+            return self._spread(grid, values if why else None)
+        found = np.column_stack([self.difference(each.name) for each in self.dimensions] or [self._nothing])
+        largest = np.nanargmax(np.nan_to_num(np.abs(found), nan=-1.0), axis=1)
+        return np.asarray(found[np.arange(len(found)), largest])
 
     @cached_property
     def difference_words(self) -> str:
@@ -149,22 +156,18 @@ class Snapshot:
         found = next((each for each in words if each), "")
         return found.replace("jury", self.rater) if self.rater else found
 
+    @_once
     def apart(self, dimension: str = "") -> Floats:
         """How far the judges lie apart: the largest score less the smallest. Without a dimension, the most."""
-
-        def made() -> Floats:
-            names = [dimension] if dimension else [each.name for each in self.dimensions]
-            judges = self.table.judges
-            widths = [self._nothing]
-            for name in names:
-                votes = np.column_stack([self._nothing, *(self.scores(name, judge) for judge in judges)])
-                known = (~np.isnan(votes)).sum(axis=1) > 1
-                width = self._nothing.copy()
-                width[known] = np.nanmax(votes[known], axis=1) - np.nanmin(votes[known], axis=1)
-                widths.append(width)
-            return np.asarray(np.fmax.reduce(widths))
-
-        return self._once(("apart", dimension), made)
+        widths = [self._nothing]
+        for name in [dimension] if dimension else [each.name for each in self.dimensions]:
+            scores = (self.scores(name, judge) for judge in self.table.judges)
+            votes = np.column_stack([self._nothing, *scores])
+            known = (~np.isnan(votes)).sum(axis=1) > 1
+            width = self._nothing.copy()
+            width[known] = np.nanmax(votes[known], axis=1) - np.nanmin(votes[known], axis=1)
+            widths.append(width)
+        return np.asarray(np.fmax.reduce(widths))
 
     def dangerous(self, dimension: str = "") -> Flags:
         """Held-out answers that the clinicians called dangerous, by the run's own rule."""
@@ -181,20 +184,17 @@ class Snapshot:
                 found |= self.flagged("danger", each.name, rater) & (known if scored else ~known)
         return found
 
+    @_once
     def below_danger(self, dimension: str) -> Flags:
         """Held-out answers at the dangerous end of a dimension, be severe errors counted on it or not: what triage
         is to catch."""
-
-        def made() -> Flags:
-            measured, grid = self.table.dimension(dimension), self.evidence.grid(dimension)
-            column = np.zeros(len(self.keys), dtype=bool)
-            limit = measured.danger(self.table.rules)
-            if limit is not None:
-                word = self.table.danger_word(grid, measured, self.evidence.clinicians)
-                column[self._places(grid)[word <= limit[0] + 1e-9]] = True
-            return column
-
-        return self._once(("below", dimension), made)
+        measured, grid = self.table.dimension(dimension), self.evidence.grid(dimension)
+        column = np.zeros(len(self.keys), dtype=bool)
+        limit = measured.danger(self.table.rules)
+        if limit is not None:
+            word = self.table.danger_word(grid, measured, self.evidence.clinicians)
+            column[self._places(grid)[word <= limit[0] + 1e-9]] = True
+        return column
 
     def missed(self, dimension: str = "", rater: str = "") -> Flags:
         """Of these, where a rater (by default the one on trial) made a severe error."""
@@ -203,33 +203,27 @@ class Snapshot:
     def severe(self, dimension: str, rater: str) -> SevereErrors | None:
         return self.evidence.severe(dimension, rater)
 
+    @_once
     def with_status(self, status: str, *, dimension: str = "", rater: str = "", reason: str = "") -> Flags:
         """Answers with a rating of this status, as far as dimension, rater and reason are named."""
+        import polars as pl
 
-        def made() -> Flags:
-            import polars as pl
+        wanted = pl.col("status") == status
+        for name, value in (("dimension", dimension), ("rater", rater)):
+            wanted &= pl.col(name) == value if value else pl.lit(True)
+        wanted &= pl.col("reason").fill_null("not known") == reason if reason else pl.lit(True)
+        found = np.zeros(len(self.keys), dtype=bool)
+        found[[self.number[key] for key in self.rows.filter(wanted).select("item", "system").iter_rows()]] = (
+            True
+        )
+        return found
 
-            wanted = pl.col("status") == status
-            for name, value in (("dimension", dimension), ("rater", rater)):
-                wanted &= pl.col(name) == value if value else pl.lit(True)
-            wanted &= pl.col("reason").fill_null("not known") == reason if reason else pl.lit(True)
-            found = np.zeros(len(self.keys), dtype=bool)
-            found[
-                [self.number[key] for key in self.rows.filter(wanted).select("item", "system").iter_rows()]
-            ] = True
-            return found
-
-        return self._once(("status", status, dimension, rater, reason), made)
-
+    @_once
     def queue(self, dimension: str) -> Numbers:
         """The order in which a clinician should read: that of `medjury triage`."""
-
-        def made() -> Numbers:
-            rows = triage(self.table, dimensions=dimension, resamples=0).rows
-            places = dict.fromkeys(self._number_of[row.item, row.system] for row in rows)
-            return np.array(list(places), dtype=np.int64)
-
-        return self._once(("queue", dimension), made)
+        rows = triage(self.table, dimensions=dimension, resamples=0).rows
+        places = dict.fromkeys(self._number_of[row.item, row.system] for row in rows)
+        return np.array(list(places), dtype=np.int64)
 
     @cached_property
     def queues(self) -> tuple[str, ...]:
@@ -238,41 +232,27 @@ class Snapshot:
             each.name for each in self.table.counted if each.grades is not None and self.table.judges
         )
 
+    @_once
     def sums(self, what: str) -> Floats:
         """Seconds, cost or calls of the judges on every answer, NaN where none is known."""
+        import polars as pl
 
-        def made() -> Floats:
-            import polars as pl
+        judged = self.rows.filter(pl.col("rater_kind") == "judge", pl.col(what).is_not_null())
+        found = judged.group_by("item", "system").agg(pl.col(what).sum())
+        column = self._nothing.copy()
+        for item, system, value in found.iter_rows():
+            column[self.number[item, system]] = value
+        return column
 
-            judged = self.rows.filter(pl.col("rater_kind") == "judge", pl.col(what).is_not_null())
-            found = judged.group_by("item", "system").agg(pl.col(what).sum())
-            column = self._nothing.copy()
-            for item, system, value in found.iter_rows():
-                column[self.number[item, system]] = value
-            return column
-
-        return self._once(("sums", what), made)
-
+    @_once
     def flagged(self, what: str, dimension: str, rater: str) -> Flags:
         """What `SevereErrors` says of every answer: `danger`, or `flags` where the error happened."""
-
-        def made() -> Flags:
-            column = np.zeros(len(self.keys), dtype=bool)
-            for each in self.table.dimensions:
-                found = self.severe(each.name, rater) if dimension in ("", each.name) else None
-                if found is not None:
-                    grid = self.evidence.grid(each.name)
-                    column[self._places(grid)[getattr(found, what)]] = True
-            return column
-
-        return self._once((what, dimension, rater), made)
-
-    def _once(self, key: Any, make: Callable[[], _Made]) -> _Made:
-        with self._lock:
-            if key not in self._made:
-                self._made[key] = make()
-            made: _Made = self._made[key]
-            return made
+        column = np.zeros(len(self.keys), dtype=bool)
+        for each in self.table.dimensions:
+            found = self.severe(each.name, rater) if dimension in ("", each.name) else None
+            if found is not None:
+                column[self._places(self.evidence.grid(each.name))[getattr(found, what)]] = True
+        return column
 
     @cached_property
     def _nothing(self) -> Floats:
@@ -296,8 +276,9 @@ class Snapshot:
             return table
         return replace(table, rows=table.everything, development_rows=table.development_rows.clear())
 
+    @_once
     def _whole_grid(self, dimension: str) -> Grid:
-        return self._once(("grid", dimension), lambda: self._whole.grid(dimension, self.evidence.roles))
+        return self._whole.grid(dimension, self.evidence.roles)
 
     def _places(self, grid: Grid) -> Numbers:
         """The numbers of a grid's answers."""
