@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
 from fastapi import FastAPI
 from playwright.sync_api import Browser, expect
 from tests.panel.raters import rater
@@ -64,36 +63,29 @@ def test_turns_are_cases_of_one_conversation_and_blinded(make_panel: MakePanel) 
     assert sign_in(app, Role.COORDINATOR, "Dr Oversees").get("/rounds").status_code == 200
 
 
-@pytest.mark.parametrize("unit", ["turn", "conversation"])
-def test_a_long_conversation_is_read_and_rated_on_a_phone(
-    unit: str, browser: Browser, tmp_path: Path
-) -> None:
-    turns = [f"talk#{turn}" for turn in range(2, 31, 2)]
-    order = f"panel: {{rounds: [{{name: r, cases: [{turns[-2]}]}}]}}\n" if unit == "turn" else ""
+def test_a_whole_conversation_has_all_its_messages(make_panel: MakePanel) -> None:
+    one = rater(make_panel(rows=ROWS, panel="unit: conversation\n", **STUDY))
+    assert one.get(f"/rate/{one.codes()[0]}").text.count('<article class="chat') == 1 + 30 + 2 * 7
+
+
+def test_a_turn_of_a_long_conversation_is_read_and_rated_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+    order = "unit: turn\npanel: {rounds: [{name: r, cases: [talk#28]}]}\n"
     with (
-        panel_of(tmp_path, rows=ROWS, panel=f"unit: {unit}\n{order}", **STUDY) as panel,
+        panel_of(tmp_path, rows=ROWS, panel=order, **STUDY) as panel,
         rater_at(browser, panel, "Dr Quick", PHONE) as page,
     ):
         page.get_by_role("link", name="Start").click()
         open_case(page, 1)
-        shots = os.environ.get("MEDJURY_SHOTS")
-        if shots:
-            page.screenshot(path=f"{shots}/{unit}_390.png", full_page=True)
-        answer = page.locator("#answer")
-        if unit == "turn":
-            earlier = page.locator("#source details.earlier")
-            expect(earlier.locator("> summary")).to_have_text("34 earlier messages")
-            expect(page.get_by_text("Question 1, please.")).to_be_hidden()
-            earlier.locator("> summary").tap()
-            expect(page.get_by_text("Question 1, please.")).to_be_visible()
-            expect(page.locator("#source .chat h4").first).to_have_text("Instructions to the assistant")
-            expect(answer.locator(".chat h4")).to_have_text([
-                "Turn 28 · Assistant calls the tool get_labs",
-                "Turn 28 · Result of the tool get_labs",
-                "Turn 28 · Assistant",
-            ])  # fmt: skip
-        else:
-            expect(answer.locator(".chat")).to_have_count(1 + 30 + 2 * 7)
+        if shots := os.environ.get("MEDJURY_SHOTS"):
+            page.screenshot(path=f"{shots}/turn_390.png", full_page=True)
+        answer, earlier = page.locator("#answer"), page.locator("#source details.earlier")
+        expect(earlier.locator("> summary")).to_have_text("34 earlier messages")
+        expect(page.get_by_text("Question 1, please.")).to_be_hidden()
+        earlier.locator("> summary").tap()
+        expect(page.get_by_text("Question 1, please.")).to_be_visible()
+        expect(page.locator("#source .chat h4").first).to_have_text("Instructions to the assistant")
+        headings = ["Assistant calls the tool get_labs", "Result of the tool get_labs", "Assistant"]
+        expect(answer.locator(".chat h4")).to_have_text([f"Turn 28 · {each}" for each in headings])
         forged = page.locator(".chat.user .said", has_text="Take ten.")
         expect(forged).to_have_text(FAKED)
         result = answer.locator(".chat.result").first
