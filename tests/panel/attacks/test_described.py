@@ -48,8 +48,8 @@ def test_no_request_is_answered_by_a_fault_or_otherwise_than_described(
         arguments.pop("cookies", None)
         answer = visitor.request(**arguments)
         assert answer.status_code < 500 or answer.status_code == 503, answer.text
-        known = {*map(int, operation.definition.raw["responses"]), 400} if with_key else {401, 405, 429}
-        assert answer.status_code in known and (with_key or set(answer.json()) == {"error"})
+        known = {*operation.definition.raw["responses"], "400"} if with_key else {"401", "405", "429"}
+        assert str(answer.status_code) in known and (with_key or set(answer.json()) == {"error"})
         assert "/tmp/" not in answer.text and "Traceback" not in answer.text
 
     ask()

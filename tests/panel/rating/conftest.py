@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
+from tests.panel.raters import Rater, rater
 from tests.panel.rounds import Clock, set_up_panel
 
 from medjury.panel._serve import Panel, make_app
@@ -20,3 +21,9 @@ def make_panel(tmp_path: Path, clock: Clock) -> Callable[..., FastAPI]:
         return make_app(Panel(database, now=clock))
 
     return make
+
+
+@pytest.fixture
+def one(make_panel: Callable[..., FastAPI]) -> Rater:
+    """A rater of three cases by two systems."""
+    return rater(make_panel())

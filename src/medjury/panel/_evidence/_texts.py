@@ -4,15 +4,15 @@ names of answers in addresses and on pages: every answer has one address that st
 
 from __future__ import annotations
 
-import json
+import pickle
 import zlib
-from collections.abc import Iterator
-from dataclasses import astuple, dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 from medjury.foundation.errors import MedjuryError
-from medjury.intake.cases import Case, ChatMessage, Criterion, Image, Note
+from medjury.intake.cases import Case, Image
 from medjury.store.runs import Manifest
 from medjury.studies import Run
 
@@ -95,33 +95,19 @@ def read_texts(folder: Path, manifest: Manifest, file: str | Path | None = None)
     return Texts("", packed, of_item, images)
 
 
+_KEPT = [each.name for each in fields(Case) if each.init and each.name not in ("images", "origin")]
+
+
 def _packed(case: Case) -> bytes:
-    notes = [[note.id, note.text, note.date, note.kind] for note in case.notes]
-    criteria = [[each.id, each.text, each.points, each.tags, each.quote] for each in case.criteria]
-    messages = {name: [astuple(each) for each in own] for name, own in case.messages.items()}
-    row = [case.id, case.candidate, case.reference, dict(case.texts), notes, case.system, case.vendor]
-    return zlib.compress(
-        json.dumps([*row, case.patient, dict(case.metadata), criteria, messages]).encode(), 1
-    )
+    """A case without its images, in memory alone."""
+    row = {
+        name: dict(value) if isinstance(value := getattr(case, name), Mapping) else value for name in _KEPT
+    }
+    return zlib.compress(pickle.dumps(row), 1)
 
 
 def _unpacked(packed: bytes) -> Case:
-    item, candidate, reference, texts, notes, system, vendor, patient, metadata, criteria, messages = (
-        json.loads(zlib.decompress(packed))
-    )
-    return Case(
-        item,
-        candidate,
-        reference,
-        texts,
-        tuple(Note(*note) for note in notes),
-        system,
-        vendor,
-        patient,
-        metadata,
-        tuple(Criterion(id, text, points, tuple(tags), quote) for id, text, points, tags, quote in criteria),
-        {name: tuple(ChatMessage(*each) for each in own) for name, own in messages.items()},
-    )
+    return Case(**pickle.loads(zlib.decompress(packed)))  # noqa: S301 - what this process packed itself
 
 
 _EMPTY = "~"
