@@ -19,7 +19,7 @@ from tests.panel.served import served
 
 from medjury.cli import main
 from medjury.panel import open_panel
-from medjury.panel._evidence._offline import write_evidence_file
+from medjury.panel._evidence._serve import write_evidence_file
 from medjury.panel._exchange._files import include_ratings
 from medjury.tables import open_run
 

@@ -1,7 +1,7 @@
 from ._access._trail import trail_text as trail_text
 from ._erasing._pages import erase_from_panel as erase_from_panel
-from ._evidence._offline import write_evidence_file as write_evidence_file
 from ._evidence._serve import serve_evidence as serve_evidence
+from ._evidence._serve import write_evidence_file as write_evidence_file
 from ._exchange._files import include_ratings as include_ratings
 from ._exchange._files import take_in_ratings as take_in_ratings
 from ._exchange._files import write_export as write_export

@@ -14,17 +14,18 @@ from tests.panel.rounds import Clock
 from tests.panel.visitors import PASSWORD, Visitor, sign_in
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access._passwords import _nobodys_hash, check_new_password
-from medjury.panel._access._people import Role
-from medjury.panel._access._sign_in import invite
-from medjury.panel._access._waiting import (
+from medjury.panel._access._passwords import (
     FREE,
+    _nobodys_hash,
     address_key,
     begin_attempt,
+    check_new_password,
     note_failure,
     seconds_to_wait,
     stranger_keys,
 )
+from medjury.panel._access._people import Role
+from medjury.panel._access._sign_in import invite
 from medjury.panel._database import PanelDatabase
 from medjury.panel._serve import Panel, make_app
 

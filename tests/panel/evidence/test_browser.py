@@ -16,9 +16,8 @@ from tests.axe import faults
 from tests.panel.evidence.planted_run import explained, plant_study, small_ratings
 from tests.panel.served import running
 
-from medjury.panel._evidence._offline import write_evidence_file
 from medjury.panel._evidence._run import EvidenceRun
-from medjury.panel._evidence._serve import OneTimeLink, view_app
+from medjury.panel._evidence._serve import OneTimeLink, view_app, write_evidence_file
 
 pytestmark = pytest.mark.skipif(chromium.chromium() is None, reason="there is no Chromium on this machine")
 CASE = "/case/econsult-06/draft-assistant"

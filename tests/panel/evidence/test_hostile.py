@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from tests.panel.evidence.planted_run import Reader, every_page, explained, plant_study, small_ratings
 
-from medjury.panel._evidence._offline import write_evidence_file
 from medjury.panel._evidence._run import EvidenceRun
+from medjury.panel._evidence._serve import write_evidence_file
 
 SCRIPT = (
     "<script>alert(1)</script><img src=x onerror=alert(2)></script></title></style>--><svg onload=alert(3)>"

@@ -10,8 +10,8 @@ from tests.panel.evidence.planted_run import explained, plant_study, small_ratin
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._evidence._offline import write_evidence_file
 from medjury.panel._evidence._run import EvidenceRun
+from medjury.panel._evidence._serve import write_evidence_file
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_what_is_left_out_is_told(run: Path, tmp_path: Path, capsys: pytest.Capt
 def test_a_file_that_would_be_too_large_for_a_browser_ends_sooner(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("medjury.panel._evidence._offline._LARGEST", 30_000)
+    monkeypatch.setattr("medjury.panel._evidence._serve._LARGEST", 30_000)
     said = write_evidence_file(run, tmp_path / "evidence.html")
     kept = (tmp_path / "evidence.html").read_text().count('<details class="case"')
     assert 0 < kept < 16

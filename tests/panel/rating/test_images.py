@@ -20,8 +20,8 @@ from tests.panel.rating.at_browsers import PHONE, nothing_serious, open_case, pa
 from tests.studies.running import run_without_report
 
 from medjury.intake.cases import read_cases
-from medjury.panel._evidence._offline import write_evidence_file
 from medjury.panel._evidence._run import EvidenceRun
+from medjury.panel._evidence._serve import write_evidence_file
 
 MakePanel = Callable[..., FastAPI]
 STUDY: dict[str, Any] = {"instrument": "image_report", "dimensions": ""}

@@ -12,11 +12,11 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import insert, select, update
 
 from medjury.foundation.errors import MedjuryError
+from medjury.panel._access._passwords import address_key, note_failure, seconds_to_wait
 from medjury.panel._access._people import Person, Role, clean_name, new_id, person_of
 from medjury.panel._access._sessions import end_open, form_secret, form_token, hash_of, new_secret, owner_of
 from medjury.panel._access._trail import trail
 from medjury.panel._access._visitors import Coordinator, SentForm, address_of, refuse_other_sites, signed_in
-from medjury.panel._access._waiting import address_key, note_failure, seconds_to_wait
 from medjury.panel._declared import CHANGING
 from medjury.panel._look import page
 from medjury.panel._panel import Panel

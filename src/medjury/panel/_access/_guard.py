@@ -218,22 +218,20 @@ def host_named(header: bytes) -> str | None:
         return None
 
 
+HEADERS = {
+    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+
+
 def _headers(panel: Panel) -> list[tuple[bytes, bytes]]:
-    policy = (
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    )
-    headers = {
-        "content-security-policy": policy,
-        "x-content-type-options": "nosniff",
-        "x-frame-options": "DENY",
-        "referrer-policy": "no-referrer",
-        "permissions-policy": _PERMISSIONS,
-        "cross-origin-opener-policy": "same-origin",
-        "cross-origin-resource-policy": "same-origin",
-        "x-robots-tag": "noindex",
-        "cache-control": "no-store",
-    }
+    headers = {**HEADERS, "permissions-policy": _PERMISSIONS, "x-robots-tag": "noindex"}
     if panel.is_secure:
         headers["strict-transport-security"] = "max-age=31536000"
     return [(name.encode(), value.encode()) for name, value in headers.items()]

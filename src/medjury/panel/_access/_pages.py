@@ -14,7 +14,14 @@ from medjury.models import is_local
 from medjury.panel._access._api_keys import add_api_key_routes
 from medjury.panel._access._open_id import add_open_id_routes
 from medjury.panel._access._passkeys import add_passkey_routes, count_passkeys
-from medjury.panel._access._passwords import check_new_password, hash_password, is_password
+from medjury.panel._access._passwords import (
+    begin_attempt,
+    check_new_password,
+    hash_password,
+    is_password,
+    own_key,
+    succeeded,
+)
 from medjury.panel._access._people import (
     Person,
     Role,
@@ -38,7 +45,6 @@ from medjury.panel._access._sign_in import (
 )
 from medjury.panel._access._trail import about_in_words, check_trail, trail, trail_entries
 from medjury.panel._access._visitors import Coordinator, Form, Rater, SentForm, Whoever
-from medjury.panel._access._waiting import begin_attempt, own_key, succeeded
 from medjury.panel._language import LANGUAGES, _
 from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel

@@ -22,6 +22,7 @@ from webauthn.helpers.structs import (
 )
 
 from medjury.foundation.errors import MedjuryError
+from medjury.panel._access._passwords import address_key, note_failure, seconds_to_wait
 from medjury.panel._access._people import Person, person_of
 from medjury.panel._access._sessions import form_secret, hash_of, keep_challenge, new_secret, take_challenge
 from medjury.panel._access._sign_in import (
@@ -35,7 +36,6 @@ from medjury.panel._access._sign_in import (
 )
 from medjury.panel._access._trail import trail
 from medjury.panel._access._visitors import Anyone, SentForm, Whoever, address_of
-from medjury.panel._access._waiting import address_key, note_failure, seconds_to_wait
 from medjury.panel._language import _, marked
 from medjury.panel._look import error_page
 from medjury.panel._panel import Panel

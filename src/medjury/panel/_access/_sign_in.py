@@ -12,7 +12,17 @@ from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import delete, desc, insert, select, update
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access._passwords import check_new_password, hash_password, is_outdated, is_password
+from medjury.panel._access._passwords import (
+    begin_attempt,
+    check_new_password,
+    forget_failures,
+    hash_password,
+    is_outdated,
+    is_password,
+    own_key,
+    stranger_keys,
+    succeeded,
+)
 from medjury.panel._access._people import Person, Role, change_person, person_of, row_by_sign_in_name
 from medjury.panel._access._sessions import (
     cookie_of,
@@ -32,7 +42,6 @@ from medjury.panel._access._sessions import (
 )
 from medjury.panel._access._trail import trail
 from medjury.panel._access._visitors import Anyone, SentForm, Whoever, address_of
-from medjury.panel._access._waiting import begin_attempt, forget_failures, own_key, stranger_keys, succeeded
 from medjury.panel._language import LANGUAGES, _, marked, plural
 from medjury.panel._look import Look, error_page, page
 from medjury.panel._panel import Panel

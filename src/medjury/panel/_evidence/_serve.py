@@ -1,33 +1,43 @@
-"""`medjury view RUN`: serve the evidence of a run to the person at this machine, and to nobody else.
+"""The evidence of a run, served by `medjury view RUN` to the person at this machine and to nobody else, or as one
+file.
 
-One link opens it once, for one browser, and nothing leaves this machine. Another user of the machine can reach the
-port, but not the token: it is printed to the terminal of whoever started the server, is spent with its first use,
-and the browser that used it keeps a secret of its own.
-"""
+One link opens it once, for one browser, and nothing leaves this machine. Another user of the machine can reach
+the port, but not the token: it is printed to the terminal of whoever started the server, is spent with its first
+use, and the browser that used it keeps a secret of its own. The file needs no server and no network, and is
+readable without JavaScript, quicker with it. It is bounded, and says on its first line what was left out."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import hmac
 import importlib
 import ipaddress
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from jinja2 import Environment
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from medjury.foundation.errors import MedjuryError
-from medjury.panel._access._guard import host_named
+from medjury.foundation.files import whole_file
+from medjury.panel._access._guard import HEADERS, host_named
+from medjury.panel._evidence._case_view import case_view
+from medjury.panel._evidence._choice import Choice, chosen, overview, row_of, standing
 from medjury.panel._evidence._pages import evidence_routes
-from medjury.panel._evidence._run import EvidenceRun
+from medjury.panel._evidence._run import EvidenceRun, State
+from medjury.panel._evidence._snapshot import Numbers
 from medjury.panel._look import error_page, look_of
 from medjury.panel._look import routes as look_routes
+from medjury.panel._look._look import gathered
 from medjury.panel._serve import listen
 from medjury.store.runs import RunFolder
 
@@ -35,19 +45,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
-HEADERS = (
-    (
-        b"content-security-policy",
-        b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-        b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    ),
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
-)
+_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
 _USED = (
     "This link was used already, or is not the one that was printed. A link opens the evidence once, in one "
     "browser: stop `medjury view` and start it again for a new one."
@@ -121,7 +119,7 @@ class _Headers:
                 names = {name.lower() for name, _ in message["headers"]}
                 message["headers"] = [
                     *message["headers"],
-                    *(each for each in HEADERS if each[0] not in names),
+                    *(each for each in _HEADERS if each[0] not in names),
                 ]
             await send(message)
 
@@ -202,3 +200,113 @@ def check_host(host: str, open_to_network: bool) -> None:
             f"{host} is beyond this machine, and what is shown would travel unencrypted; leave --host out, put a "
             "TLS proxy before 127.0.0.1, or say --open-to-network"
         )
+
+
+_HERE = Path(__file__).parent
+_LARGEST = 50_000_000  # characters: what a browser still opens at once
+
+
+def write_evidence_file(
+    folder: str | Path,
+    out: str | Path,
+    *,
+    cases: str | Path | None = None,
+    hide_texts: bool | None = None,
+    most: int = 500,
+) -> str:
+    """Write the file, and say in words what is in it. Of more answers than `most`, those with the largest
+    differences are written."""
+    if most < 1:
+        raise MedjuryError(f"a file holds one answer at least, not {most} (--most)")
+    target = Path(out)
+    run = EvidenceRun(folder, cases=cases, hide_texts=hide_texts)
+    if target.resolve().is_relative_to(run.folder.resolve()):
+        raise MedjuryError(f"{target}: nothing is written into the run folder; name a file elsewhere")
+    state = run.state
+    numbers, order = _kept(run, state, most)
+    templates, files = gathered((_HERE, _HERE.parent / "_look"))
+    written, size = 0, 0
+    with whole_file(target) as file:
+        # The head tells what is in the file, so that it is written when that is known.
+        parts: list[str] = []
+        for part in _answers(state, numbers, templates):
+            if parts and size + len(part) > _LARGEST:
+                break
+            parts.append(part)
+            size, written = size + len(part), written + 1
+        said = _said(written, len(state.snapshot.keys), order, str(run.folder))
+        for part in (*_around(run, state, templates, files, said, parts),):
+            file.write(part)
+    return f"Evidence: {target} ({said}, {(size + 1) / 1e6:.1f} MB)"
+
+
+def _kept(run: EvidenceRun, state: State, most: int) -> tuple[Numbers, str]:
+    count = len(state.snapshot.keys)
+    if count <= most:
+        return np.arange(count), "in the order of their names"
+    numbers = chosen(run, state, Choice(sort="difference"))
+    return numbers[:most], "those with the largest differences"
+
+
+def _said(written: int, count: int, order: str, folder: str) -> str:
+    if written == count:
+        return f"all {count:,} answers"
+    return (
+        f"{written:,} of {count:,} answers, {order}; {count - written:,} are left out: "
+        f"`medjury view {folder}` shows all"
+    )
+
+
+def _answers(state: State, numbers: Numbers, templates: Environment) -> Iterator[str]:
+    template = templates.get_template("evidence/offline_case.html")
+    dimensions = state.snapshot.dimensions
+    for place in numbers.tolist():
+        gap = state.snapshot.difference()[place]
+        yield template.render(
+            place=place,
+            view=case_view(state, place),
+            row=row_of(state, place, Choice(), dimensions),
+            dimensions=dimensions,
+            difference=0.0 if gap != gap else abs(float(gap)),
+            apart=float(np.nan_to_num(state.snapshot.apart()[place])),
+            dangerous=bool(state.snapshot.dangerous()[place]),
+            missed=bool(state.snapshot.missed()[place]),
+            unscored=bool(state.snapshot.with_status("unscored")[place]),
+            development=bool(state.snapshot.development[place]),
+            state=state,
+            base="",
+        )
+
+
+def _around(
+    run: EvidenceRun,
+    state: State,
+    templates: Environment,
+    files: Mapping[str, bytes],
+    said: str,
+    parts: list[str],
+) -> Iterator[str]:
+    style = "".join(files[name].decode() for name in ("look/panel.css", "evidence/evidence.css"))
+    script = files["evidence/offline.js"].decode()
+    values: dict[str, Any] = {
+        "run": run,
+        "state": state,
+        "standing": standing(state),
+        "said": said,
+        "style": style,
+        "script": script,
+        "policy": f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "base-uri 'none'; form-action 'none'",
+        "base": "",
+        **overview(run, state),
+    }
+    values["systems"] = [name for name, _, _ in values["systems"]]
+    head, foot = templates.get_template("evidence/offline.html").render(values).split("<!-- answers -->")
+    yield head
+    yield from parts
+    yield foot
+
+
+def _hash(text: str) -> str:
+    """What a policy names a script or style by that stands in the page."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
