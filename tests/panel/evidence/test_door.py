@@ -24,6 +24,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return plant_study(tmp_path_factory.mktemp("door"), small_ratings())
 
 
+@pytest.fixture(scope="module")
+def reader(run: Path) -> Reader:
+    """Somebody who came in by the link."""
+    return Reader(EvidenceRun(run))
+
+
 def test_without_the_link_no_page_says_anything(run: Path) -> None:
     stranger = Reader(EvidenceRun(run), enters=False)
     for path in every_page(stranger.run):
@@ -51,8 +57,7 @@ def test_the_link_is_good_once(run: Path) -> None:
     assert reader.get("/").status_code == 403
 
 
-def test_every_answer_keeps_the_page_to_itself(run: Path) -> None:
-    reader = Reader(EvidenceRun(run))
+def test_every_answer_keeps_the_page_to_itself(reader: Reader) -> None:
     for path in (*every_page(reader.run), "/nowhere"):
         headers = reader.get(path).headers
         policy = headers["content-security-policy"]
@@ -63,8 +68,7 @@ def test_every_answer_keeps_the_page_to_itself(run: Path) -> None:
         assert headers["referrer-policy"] == "no-referrer"
 
 
-def test_no_page_has_script_or_style_in_it(run: Path) -> None:
-    reader = Reader(EvidenceRun(run))
+def test_no_page_has_script_or_style_in_it(reader: Reader) -> None:
     for path in every_page(reader.run):
         page = reader.text(path)
         assert not re.findall(r"<script(?! src=\"/static/)", page), path
@@ -73,14 +77,12 @@ def test_no_page_has_script_or_style_in_it(run: Path) -> None:
         assert not re.findall(r"(?:src|href)=\"(?:https?:)?//", page)
 
 
-def test_it_is_read_only(run: Path) -> None:
-    reader = Reader(EvidenceRun(run))
+def test_it_is_read_only(reader: Reader) -> None:
     for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
         assert reader.request(method, "/cases").status_code == 405
 
 
-def test_another_name_for_this_machine_is_refused(run: Path) -> None:
-    reader = Reader(EvidenceRun(run))
+def test_another_name_for_this_machine_is_refused(reader: Reader) -> None:
     assert reader.get("/", headers={"host": "evil.example"}).status_code == 421
 
 
@@ -91,20 +93,20 @@ TRICKS = ["/case/..%2f..%2fetc/passwd", "/numbers/..%2fmanifest", "/static/../_d
 
 
 @pytest.mark.parametrize("path", TRICKS)
-def test_tricks_with_paths_find_nothing(run: Path, path: str) -> None:
-    answer = Reader(EvidenceRun(run)).get(path)
+def test_tricks_with_paths_find_nothing(reader: Reader, path: str) -> None:
+    answer = reader.get(path)
     assert answer.status_code == 404
     assert "import" not in answer.text
 
 
 @pytest.mark.parametrize("page", ["%C2%B2", "-1", "x", "99999999999"])
-def test_a_page_that_is_no_number_is_the_first(run: Path, page: str) -> None:
-    assert Reader(EvidenceRun(run)).get(f"/cases?page={page}").status_code == 200
+def test_a_page_that_is_no_number_is_the_first(reader: Reader, page: str) -> None:
+    assert reader.get(f"/cases?page={page}").status_code == 200
 
 
 @pytest.mark.parametrize("query", ["system=zz", "dimension=zz", "rater=zz", "show=zz", "sort=zz", "part=zz"])
-def test_what_the_run_does_not_have_is_refused_with_what_it_has(run: Path, query: str) -> None:
-    answer = Reader(EvidenceRun(run)).get(f"/cases?{query}")
+def test_what_the_run_does_not_have_is_refused_with_what_it_has(reader: Reader, query: str) -> None:
+    answer = reader.get(f"/cases?{query}")
     assert answer.status_code == 400
     assert f"there is no {query.partition('=')[0]} &#39;zz&#39;" in answer.text
 

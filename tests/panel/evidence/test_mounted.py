@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
-from tests.panel.visitors import Visitor, sign_in
+from tests.panel.visitors import sign_in
 
 from medjury.panel._access._people import Role
 from medjury.panel._serve import Panel, make_app, open_panel_database
@@ -49,11 +49,6 @@ def test_who_rates_reaches_no_page_of_it(app: FastAPI, role: Role) -> None:
         assert answer.status_code == 403, page
         assert "econsult-02" not in answer.text
     assert "/evidence" not in rater.get("/account").text
-
-
-def test_nobody_is_led_to_the_sign_in(app: FastAPI) -> None:
-    for page in PAGES:
-        assert Visitor(app).get(page).status_code == 303, page
 
 
 def test_a_study_without_a_run_says_so(tmp_path: Path) -> None:

@@ -93,23 +93,6 @@ def test_who_has_no_part_in_a_case_is_told_that_there_is_none(tmp_path: Path) ->
     assert send(closed.adjudicator, "/account", f"/decisions/{other}", **fields).status_code == 404
 
 
-def test_each_page_is_for_its_role_alone(tmp_path: Path) -> None:
-    closed = closed_app(tmp_path, DIFFER)
-    code, _ = meet(closed)
-    rater = closed.raters[0]
-    wrong = {
-        rater: ("/meetings", "/panels", "/decisions", f"/decisions/{code}"),
-        closed.adjudicator: ("/meetings", "/panels", "/together", f"/together/{code}"),
-        closed.coordinator: ("/together", f"/together/{code}", "/decisions", f"/decisions/{code}"),
-    }
-    for visitor, paths in wrong.items():
-        assert [visitor.get(path).status_code for path in paths] == [403] * len(paths)
-    for path in (f"/together/{code}", f"/together/{code}/confirm", f"/together/{code}/no-agreement"):
-        assert rater.post(path, data={"version": "0"}).status_code == 403, (
-            "a form of another site changes nothing"
-        )
-
-
 def test_the_second_of_two_who_save_at_once_keeps_what_they_typed(tmp_path: Path) -> None:
     closed = closed_app(tmp_path, DIFFER[:1])
     (code,) = meet(closed)

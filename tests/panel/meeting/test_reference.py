@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import update
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DatabaseError
-from tests.panel.meeting.reference_panels import ROUTINE, reference_panel, reference_study, rows
+from tests.panel.meeting.reference_panels import reference_panel, reference_study, rows
 from tests.panel.rounds import NOON, SYSTEMS, write_study
 
 from medjury.foundation.errors import MedjuryError
@@ -25,7 +25,6 @@ from medjury.panel._meeting._reference import (
     begin_meeting,
     go_on,
     make_panel,
-    shown_of_work,
     work_by_code,
     work_of_person,
     write,
@@ -107,26 +106,6 @@ def test_a_panel_writes_and_scores_and_a_study_reads_it(either_place: str, tmp_p
     with pytest.raises(DatabaseError, match="append-only"), panel.database.writing() as connection:
         connection.execute(update(reference_entries_table).values(person="x"))
     panel.database.close()
-
-
-def test_nobody_sees_another_members_words_before_the_meeting(tmp_path: Path) -> None:
-    panel, (one, two, three) = reference_panel(tmp_path)
-    with panel.database.writing() as connection:
-        work = work_of_person(connection, one.id)[0]
-        work = hand_in(connection, work, one, "the secret of one")
-        work = hand_in(connection, work, two, "the secret of two")
-        shown = shown_of_work(connection, work, three.id)
-        assert [shown[name] for name in ("others", "routine", "reference", "waiting")] == [[], None, None, 1]
-        with pytest.raises(MedjuryError, match="still reading alone"):
-            begin_meeting(connection, work, one.id, NOON)
-        go_on(connection, work, "the coordinator", NOON, to="together")
-        shown = shown_of_work(connection, again(connection, work), three.id)
-        assert sorted(str(wrote.get("primary", "nothing")) for _, wrote in shown["others"]) == [
-            "nothing", "the secret of one", "the secret of two",
-        ]  # fmt: skip
-        assert shown["routine"] is None, "the routine diagnosis waits for the reference"
-        shown = shown_of_work(connection, write_together(connection, again(connection, work), one), two.id)
-        assert (shown["routine"], shown["reference"]) == (ROUTINE, SAID)
 
 
 def test_each_stage_is_locked_once_the_next_has_begun(tmp_path: Path) -> None:

@@ -66,14 +66,6 @@ def test_long_lists_come_in_pages_and_are_searched(app: FastAPI, monkeypatch: py
     assert "No case with these letters" in coordinator.get("/rounds/rating/history?find=%25").text
 
 
-def test_nobody_else_sees_it(app: FastAPI) -> None:
-    somebody = changed_mind(app)
-    paths = ("/rounds/rating/history", "/rounds/rating/history/1")
-    others = [sign_in(app, role, f"Other {role}") for role in (Role.ADJUDICATOR, Role.VIEWER)]
-    for visitor in (somebody, *others):
-        assert [visitor.get(path).status_code for path in paths] == [403, 403]
-
-
 def test_what_is_not_there_is_not_found(app: FastAPI) -> None:
     changed_mind(app)
     coordinator = sign_in(app, Role.COORDINATOR)
