@@ -55,25 +55,6 @@ def api_keys(connection: Connection, now: datetime) -> Sequence[Row[Any]]:
     return connection.execute(select(t, is_open.label("is_open")).order_by(t.c.created_at)).all()
 
 
-def withdraw_api_key(connection: Connection, identity: str, now: datetime) -> bool:
-    """True where there was such a key and it still worked."""
-    return end_open(connection, api_keys_table, now, api_keys_table.c.id == identity) == 1
-
-
-def find_api_key(connection: Connection, secret: str, now: datetime) -> tuple[Person, bool] | None:
-    """For whom this key acts, and whether its use should be noted; None where it does not work."""
-    row = owner_of(connection, api_keys_table, hash_of(secret), now, api_keys_table.c.used_at)
-    if row is None:
-        return None
-    return person_of(row), row.used_at is None or abs(now - read(row.used_at)) > _NOTED_AGAIN
-
-
-def note_key_used(connection: Connection, secret: str, now: datetime) -> None:
-    connection.execute(
-        update(api_keys_table).where(api_keys_table.c.hash == hash_of(secret)).values(used_at=stored(now))
-    )
-
-
 # Who may use the programs' interface (`/api/…`): whoever brings a key, or a coordinator who is signed in.
 
 
@@ -104,7 +85,7 @@ def _person_of_key(request: Request, secret: str) -> Person:
     panel: Panel = request.app.state.panel
     now, keys = panel.now(), (address_key(address_of(request)),)
     with panel.database.reading() as connection:
-        found = find_api_key(connection, secret, now)
+        found = owner_of(connection, api_keys_table, hash_of(secret), now, api_keys_table.c.used_at)
         wait = 0 if found else seconds_to_wait(connection, keys, now)
     if wait:
         raise HTTPException(429, "Too many keys were tried that do not work. Wait, then try again.")
@@ -112,12 +93,12 @@ def _person_of_key(request: Request, secret: str) -> Person:
         with panel.database.writing() as connection:
             note_failure(connection, keys, now)
         raise HTTPException(401, "This API key does not work. A coordinator can make a new one.")
-    person, should_note = found
-    if should_note:
+    if found.used_at is None or abs(now - read(found.used_at)) > _NOTED_AGAIN:
         with panel.database.writing() as connection:
-            note_key_used(connection, secret, now)
-    request.state.person, request.state.csrf = person, ""
-    return person
+            used = update(api_keys_table).where(api_keys_table.c.hash == hash_of(secret))
+            connection.execute(used.values(used_at=stored(now)))
+    request.state.person, request.state.csrf = person_of(found), ""
+    return person_of(found)
 
 
 def add_api_key_routes(router: APIRouter, panel: Panel) -> None:
@@ -138,7 +119,7 @@ def add_api_key_routes(router: APIRouter, panel: Panel) -> None:
     @router.post("/api-keys/{identity}/withdraw")
     def withdraw(request: Request, identity: str, person: Coordinator, form: SentForm) -> Response:
         with panel.database.writing() as connection:
-            if not withdraw_api_key(connection, identity, panel.now()):
+            if not end_open(connection, api_keys_table, panel.now(), api_keys_table.c.id == identity):
                 raise HTTPException(404)
             trail(connection, person, "withdrew an API key", identity, now=panel.now())
         return RedirectResponse("/api-keys", 303)

@@ -150,10 +150,6 @@ def count_passkeys(connection: Connection, person: Person) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def remove_passkeys(connection: Connection, person: Person) -> None:
-    connection.execute(delete(passkeys_table).where(passkeys_table.c.person == person.id))
-
-
 def _challenge_in(answer: str) -> str:
     """The challenge that the browser says it answers; whether it does is checked against the signature later."""
     try:
@@ -233,7 +229,7 @@ def add_passkey_routes(router: APIRouter, panel: Panel) -> None:
             row = connection.execute(select(people_table).where(people_table.c.id == person.id)).one()
             if row.password is None and row.subject is None:
                 raise MedjuryError(_("Set a password first: without a passkey you could not sign in again."))
-            remove_passkeys(connection, person)
+            connection.execute(delete(passkeys_table).where(passkeys_table.c.person == person.id))
             trail(connection, person, "removed their passkeys", now=panel.now())
         return RedirectResponse("/account", 303)
 

@@ -56,16 +56,6 @@ def session_secret(request: Request) -> str | None:
     return cookie_of(request, "session")
 
 
-def set_session(response: Response, panel: Panel, secret: str) -> None:
-    """Hand out a new session; the visit before it is over, and so is every form token of it."""
-    set_cookie(response, panel, "session", secret)
-    _remove(response, panel, "visit")
-
-
-def remove_session(response: Response, panel: Panel) -> None:
-    _remove(response, panel, "session")
-
-
 def form_secret(request: Request) -> str | None:
     """What the token of a form hangs on: the session, else the visit."""
     return session_secret(request) or cookie_of(request, "visit")
@@ -90,7 +80,7 @@ def set_cookie(response: Response, panel: Panel, kind: str, value: str) -> None:
     )  # fmt: skip
 
 
-def _remove(response: Response, panel: Panel, kind: str) -> None:
+def remove_cookie(response: Response, panel: Panel, kind: str) -> None:
     response.delete_cookie(
         _name(panel, kind), httponly=True, samesite="lax", secure=panel.is_secure, path="/"
     )

@@ -34,10 +34,9 @@ from medjury.panel._access._sessions import (
     know_device,
     new_secret,
     owner_of,
-    remove_session,
+    remove_cookie,
     session_secret,
     set_cookie,
-    set_session,
     start_session,
 )
 from medjury.panel._access._trail import trail
@@ -52,18 +51,6 @@ if TYPE_CHECKING:
 
 
 LASTS = timedelta(days=14)
-
-
-def make_invitation(connection: Connection, person: Person, now: datetime) -> str:
-    """A new link's secret. Earlier links of the person stop working."""
-    withdraw_invitations(connection, person, now)
-    secret = new_secret()
-    connection.execute(
-        insert(invitations_table).values(
-            hash=hash_of(secret), person=person.id, created_at=stored(now), expires_at=stored(now + LASTS)
-        )
-    )
-    return secret
 
 
 def withdraw_invitations(connection: Connection, person: Person, now: datetime) -> None:
@@ -108,7 +95,10 @@ def invited(connection: Connection, hashed: str, now: datetime) -> Person | None
 
 def invite(connection: Connection, guest: Person, *, by: Person | str, now: datetime) -> str:
     """The secret of a link by which this person joins, or comes back; links made before stop working."""
-    secret = make_invitation(connection, guest, now)
+    withdraw_invitations(connection, guest, now)
+    secret = new_secret()
+    row = {"person": guest.id, "created_at": stored(now), "expires_at": stored(now + LASTS)}
+    connection.execute(insert(invitations_table).values(hash=hash_of(secret), **row))
     forget_failures(connection, guest.name)
     trail(connection, by, "invited", f"{guest.id} as {guest.role}", now=now)
     return secret
@@ -250,7 +240,7 @@ def add_sign_in_routes(router: APIRouter, panel: Panel) -> None:
                 end_session(connection, secret, now)
                 trail(connection, person, "signed out", now=now)
         answer = RedirectResponse("/sign-in", 303)
-        remove_session(answer, panel)
+        remove_cookie(answer, panel, "session")
         return answer
 
 
@@ -270,7 +260,8 @@ def let_in(request: Request, panel: Panel, person: Person, how: str, back: str =
         device = know_device(connection, cookie_of(request, "device"), person, now)
         trail(connection, person, "signed in", how, now=now)
     answer = RedirectResponse(own_path(back), 303)
-    set_session(answer, panel, secret)
+    set_cookie(answer, panel, "session", secret)
+    remove_cookie(answer, panel, "visit")  # and so is every form token of the visit before it
     set_cookie(answer, panel, "device", device)
     return answer
 

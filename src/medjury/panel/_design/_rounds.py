@@ -315,7 +315,9 @@ def _items(study: RatedStudy, each: RatedRound) -> tuple[list[dict[str, Any]], l
     pattern = hider(study.panel.blind_words)
     drawn = answers_of(each)
     if drawn is None:
-        cases, queue, notes = [case for case in each.cases if _is_in(case, each)], None, list[str]()
+        chosen = (case for case in each.cases if each.only is None or case.id in each.only)
+        cases = [case for case in chosen if case.id not in each.without and _is_shown(case, each)]
+        queue, notes = None, list[str]()
         _all_found(each, cases)
     else:
         cases, queue, notes = drawn
@@ -370,11 +372,6 @@ def _own(study: RatedStudy, case: Case) -> dict[str, Any] | None:
     if study.panel.points:
         kept["points"] = {each.id: each.points for each in case.criteria}
     return kept
-
-
-def _is_in(case: Case, each: RatedRound) -> bool:
-    chosen = (each.only is None or case.id in each.only) and case.id not in each.without
-    return chosen and _is_shown(case, each)
 
 
 def _is_shown(case: Case, each: RatedRound) -> bool:

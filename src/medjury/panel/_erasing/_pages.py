@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
-from sqlalchemy import ColumnElement, delete, func, select
+from sqlalchemy import delete, func, select
 
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import whole_part
@@ -160,7 +160,8 @@ def would_go(panel: Panel, choice: Choice) -> ErasedFromPanel:
     """What an erasure would take; refused where that is nothing and it never was erased."""
     with panel.database.reading() as connection:
         rows = {
-            column.table.name: _count(connection, column, ids) for column, ids in _rows(connection, choice)[0]
+            column.table.name: connection.execute(select(func.count()).where(column.in_(ids))).scalar_one()
+            for column, ids in _rows(connection, choice)[0]
         }
         earlier = "" if any(rows.values()) else erased_at(connection, choice.by, choice.names)
     return _found(panel, ErasedFromPanel(rows, earlier=earlier))
@@ -254,10 +255,6 @@ def _rows(connection: Connection, choice: Choice) -> tuple[list[tuple[Any, list[
         for code in ids(column, among, column.table.c.code)
     }
     return chosen, codes
-
-
-def _count(connection: Connection, column: ColumnElement[Any], ids: list[Any]) -> int:
-    return connection.execute(select(func.count()).where(column.in_(ids))).scalar_one()
 
 
 def _write_files_anew(panel: Panel, choice: Choice) -> tuple[tuple[str, ...], tuple[str, ...]]:

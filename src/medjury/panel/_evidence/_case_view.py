@@ -28,7 +28,6 @@ from medjury.panel._evidence._votes import (
     Vote,
     difference_of,
     last_draft,
-    quotations_of,
     shown_steps,
     votes_of,
 )
@@ -160,7 +159,9 @@ def _located(
         for _, words in vote.said
         for quotation in quoted_in(visible(words), vote.rater)
     ]
-    return locate([*quotations, *quotations_of(steps)], texts, address) if texts else []
+    for claim in (claim for step in steps for claim in step.claims):
+        quotations += [*claim.quoted, *(quotation for quotation, _ in claim.refused)]
+    return locate(quotations, texts, address) if texts else []
 
 
 def text_page(text: str, found: Sequence[Found], start: int) -> tuple[list[Piece], int, int]:

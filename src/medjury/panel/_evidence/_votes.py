@@ -3,7 +3,7 @@ a reader follows them: claims, talk, orders, drafts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -89,12 +89,6 @@ def _made(name: str, note: str, scores: Sequence[float]) -> Vote:
     return Vote(name, "together", cells, note)
 
 
-def criterion_text(snapshot: Snapshot, row: Mapping[str, Any]) -> str:
-    """The words of the criterion that a row marks; none where it marks none."""
-    own = snapshot.table.criteria.get(row["item"], ())
-    return next((each.text for each in own if each.id == row.get(CRITERION)), "")
-
-
 def grade(score: float) -> str:
     """As the report prints a vote."""
     return f"{score:.3g}"
@@ -162,7 +156,9 @@ def _said(snapshot: Snapshot, rows: dict[str, list[dict[str, Any]]]) -> tuple[tu
     by_text: dict[str, list[str]] = {}
     for name, own in rows.items():
         for row in own:
-            label = criterion_text(snapshot, row) or snapshot.evidence.label(name)
+            own_criteria = snapshot.table.criteria.get(row["item"], ())
+            marked = next((each.text for each in own_criteria if each.id == row.get(CRITERION)), "")
+            label = marked or snapshot.evidence.label(name)
             if row.get("explanation"):
                 by_text.setdefault(row["explanation"], []).append(label)
     alone = len(by_text) == 1 and len(next(iter(by_text.values()))) > 1
@@ -221,14 +217,6 @@ def shown_steps(records: list[Record[Body]], *, hidden: bool) -> list[StepShown]
         step = _shown(record.body, record.rater + again)
         made.append(StepShown(step.kind, step.rater, step.summary) if hidden else step)
     return made
-
-
-def quotations_of(steps: list[StepShown]) -> Iterator[Quotation]:
-    """All quotations that the steps rest on."""
-    for step in steps:
-        for claim in step.claims:
-            yield from claim.quoted
-            yield from (quotation for quotation, _ in claim.refused)
 
 
 def last_draft(records: list[Record[Body]]) -> str | None:

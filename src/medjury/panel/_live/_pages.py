@@ -146,17 +146,17 @@ def agreement_so_far(table: RatingTable, ratings: Sequence[Collected] = ()) -> l
     """Every dimension with its alpha, and how it came there; undefined, with the reason, where too little is
     shared."""
     when = {(each.item, each.system, each.rater, each.dimension): each.given_at for each in ratings}
-    return [_agreed(table.grid(each.name), when) for each in table.dimensions if not each.derived]
-
-
-def _agreed(grid: Grid, when: When) -> Agreed:
-    scores = np.column_stack(list(grid.scores.values()))
-    shared = int((np.sum(~np.isnan(scores), axis=1) >= 2).sum())
-    if shared < FEWEST:
+    found = []
+    for grid in (table.grid(each.name) for each in table.dimensions if not each.derived):
+        scores = np.column_stack(list(grid.scores.values()))
+        shared = int((np.sum(~np.isnan(scores), axis=1) >= 2).sum())
         why = f"two raters share {counted(shared, 'answer')}; from {FEWEST} on it is computed"
-        return Agreed(grid.dimension, undefined(why, shared, "none"), shared)
-    alpha = krippendorff_alpha(scores, "ordinal", clusters=grid.clusters, resamples=_RESAMPLES)
-    return Agreed(grid.dimension, alpha, shared, growing_agreement(grid, when) if alpha.defined else ())
+        alpha, steps = undefined(why, shared, "none"), list[dict[str, Any]]()
+        if shared >= FEWEST:
+            alpha = krippendorff_alpha(scores, "ordinal", clusters=grid.clusters, resamples=_RESAMPLES)
+            steps = growing_agreement(grid, when) if alpha.defined else []
+        found.append(Agreed(grid.dimension, alpha, shared, steps))
+    return found
 
 
 def drifts(table: RatingTable, ratings: Sequence[Collected]) -> list[_Drift]:

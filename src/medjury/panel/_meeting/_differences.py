@@ -55,7 +55,9 @@ def differs(dimension: Dimension, outcomes: Collection[Outcome], rule: str, dang
     grades = [each.value for each in outcomes if isinstance(each, Score)]
     lacking = len(grades) < len(outcomes)
     if rule == "danger":
-        dangerous = [_is_dangerous(dimension, grade, danger) for grade in grades]
+        low, high = dimension.lowest, dimension.highest
+        oriented = [grade if dimension.higher_is_better else low + high - grade for grade in grades]
+        dangerous = [grade <= low + danger * (high - low) for grade in oriented]
         return any(dangerous) and (lacking or not all(dangerous))
     places = [dimension.values.index(int(grade)) for grade in grades]
     return lacking or max(places) - min(places) > 1
@@ -85,12 +87,6 @@ def _said(outcome: Outcome) -> float | str:
     if isinstance(outcome, Score):
         return outcome.value
     return "not applicable" if isinstance(outcome, NotApplicable) else "can't judge"
-
-
-def _is_dangerous(dimension: Dimension, grade: float, danger: float) -> bool:
-    span = dimension.highest - dimension.lowest
-    oriented = grade if dimension.higher_is_better else dimension.lowest + dimension.highest - grade
-    return oriented <= dimension.lowest + danger * span
 
 
 @dataclass(frozen=True)

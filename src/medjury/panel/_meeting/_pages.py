@@ -28,7 +28,7 @@ from medjury.panel._meeting._differences import (
     meeting_of,
     open_meeting,
 )
-from medjury.panel._meeting._questions import ask_questions, asked_of, asks_questions, questions_for
+from medjury.panel._meeting._questions import ask_questions, asked_of, questions_for
 from medjury.panel._meeting._reference import STAGES, work_of_person
 from medjury.panel._meeting._reference_pages import add_panel_routes, add_reference_routes, add_scoring_routes
 from medjury.panel._meeting._settling import Overtaken, typed_text
@@ -192,7 +192,7 @@ def _add_overview(router: APIRouter, panel: Panel) -> None:
     @router.get("/together")
     def everything(request: Request, person: Rater) -> Response:
         with panel.database.reading() as connection:
-            is_asking = asks_questions(connection)
+            is_asking = any(each.settings.get("questions") for each in rounds(connection))
         if is_asking:
             with panel.database.writing() as connection:
                 ask_questions(connection, person.id, panel.now())

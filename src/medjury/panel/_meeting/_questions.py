@@ -65,11 +65,6 @@ def applies(question: Mapping[str, Any], outcomes: Mapping[str, Any]) -> bool:
     return isinstance(outcome, Score) and outcome.value == when["equals"]
 
 
-def asks_questions(connection: Connection) -> bool:
-    """Whether any round of the study has further questions."""
-    return any(each.settings.get("questions") for each in rounds(connection))
-
-
 def ask_questions(connection: Connection, person: str, now: datetime) -> None:
     """Add the questions that have become due for a rater; the connection writes."""
     for round_ in rounds(connection):

@@ -301,14 +301,6 @@ def _written_alone(
     return found
 
 
-def opened_for(connection: Connection, code: str, person: str) -> CaseWork:
-    """The case, in the hands of a member, and nobody else's until the transaction ends."""
-    work = work_by_code(connection, code, lock=True)
-    if work is None or person not in work.panel.members:
-        raise LookupError(code)
-    return work
-
-
 def write(
     connection: Connection,
     work: CaseWork,

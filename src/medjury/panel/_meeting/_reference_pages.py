@@ -30,7 +30,6 @@ from medjury.panel._meeting._reference import (
     cases_without_panel,
     go_on,
     make_panel,
-    opened_for,
     reference_panels,
     shown_of_work,
     work_by_code,
@@ -133,11 +132,12 @@ def act(
     """Do it in one transaction and show the case again; where somebody was quicker, with what was typed."""
     try:
         with panel.database.writing() as connection:
-            change(connection, opened_for(connection, code, person.id))
+            work = work_by_code(connection, code, lock=True)  # nobody else's until the transaction ends
+            if work is None or person.id not in work.panel.members:
+                raise HTTPException(404)
+            change(connection, work)
             if what:
                 trail(connection, person, what, code, now=panel.now())
-    except LookupError:
-        raise HTTPException(404) from None
     except Overtaken:
         if passes_on:
             raise
