@@ -85,10 +85,12 @@ class PanelDatabase:
                     continue
                 self._is_writing = True
                 batch = [self._waiting.popleft() for _ in range(min(MOST, len(self._waiting)))]
-            self._write(batch)
-            with self._changed:
-                self._is_writing = False
-                self._changed.notify_all()
+            try:
+                self._write(batch)
+            finally:
+                with self._changed:
+                    self._is_writing = False
+                    self._changed.notify_all()
         return done.result()
 
     def _write(self, batch: Sequence[tuple[Callable[[Connection], Any], Future[Any]]]) -> None:
