@@ -101,7 +101,7 @@ def test_nobody_is_sent_to_another_site(app: FastAPI, address: str) -> None:
         "/static/../_access/__init__.py", "/static/%2e%2e/_access/__init__.py", "/static//etc/passwd",
         "/static/..%2f..%2f_panel.py", "/static/%00", "/static/look/..%5c..%5c_panel.py",
         "/static/look/panel.css%00.js", "/static/look/templates/base.html",
-        "/people/..;/trail", "/People", "/people%2f", "/people/.",
+        "/people/..;/trail", "/People", "/people%2f",
         "/rate/%2e%2e", "/rate/..%2fpeople", "/rate/%00", "/rate/%ff%fe", "/rate/" + "a" * 5000, "/rate//x",
         "/%2e%2e/people", "/rounds/%00", "/together/%00", "/question/%ed%a0%80", "/reference/%00/answer/%00",
         "/rate/discussion/%00", "/rate/profile%00",
