@@ -25,7 +25,7 @@ from medjury.instruments import (
     apply_skips,
     read_grade,
 )
-from medjury.intake.cases import IMAGES, Case, ChatMessage, Image, Note, clean_text, heading_line, text_of
+from medjury.intake.cases import IMAGES, Case, ChatMessage, Image, Note, clean_text, text_of
 from medjury.panel._language import _, decimal
 
 HIDDEN = "[hidden]"
