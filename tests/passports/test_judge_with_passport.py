@@ -133,7 +133,7 @@ def test_an_expired_passport_does_not_judge(passport: Path, server: LoopbackServ
 def test_a_jury_that_nobody_registered_is_auxiliary_and_says_so(
     server: LoopbackServer, tmp_path: Path
 ) -> None:
-    run = validated_run(tmp_path, server, registered=False)
+    run = validated_run(tmp_path, server, cases=60, registered=False)
     file = tmp_path / "passport.json"
     assert main(["passport", "make", str(run), "--out", str(file)]) == 0
     assert main(["passport", "check", str(file)]) == 3
@@ -145,8 +145,8 @@ def test_a_jury_that_is_not_validated_judges_only_where_that_is_allowed(
     server: LoopbackServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run, file = (
-        validated_run(tmp_path, server, gate={"minimum_doubly_rated": 500}),
-        tmp_path / "passport.json",
+        validated_run(tmp_path, server, cases=60, gate={"minimum_doubly_rated": 500}),
+        tmp_path / "card.json",
     )
     with pytest.raises(MedjuryError, match="NOT VALIDATED, so there is no passport"):
         make_passport(run)

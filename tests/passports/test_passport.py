@@ -57,9 +57,9 @@ def test_development_cases_are_known_by_hashes_and_lie_outside(
     server: LoopbackServer, tmp_path: Path
 ) -> None:
     served = [f"case-{number:03d}" for number in range(5)]
-    run = validated_run(tmp_path, server, gate={"development_cases": served})
+    run = validated_run(tmp_path, server, cases=60, gate={"development_cases": served})
     made = make_passport(run)
-    assert made.population.cases == 145 and made.population.development_marks
+    assert made.population.cases == 55 and made.population.development_marks
     assert "case-000" not in made.text()
     case = Case(**{name: value for name, value in row(0).items() if name != "patient"})
     assert any("served development" in each for each in Placing(made.population).place(case).reasons)
@@ -138,11 +138,10 @@ def answering(answered: str) -> AnsweringModel:
 def test_it_carries_the_line_of_the_registration_and_every_other_protocol(
     server: LoopbackServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = write_study(tmp_path, server)
-    first = register_study(load_study(file))
     looser = {"floor": 0.1}
-    other = register_study(load_study(write_study(tmp_path, server, gate=looser)))
-    study = load_study(write_study(tmp_path, server))
+    first = register_study(load_study(write_study(tmp_path, server, cases=60)))
+    other = register_study(load_study(write_study(tmp_path, server, cases=60, gate=looser)))
+    study = load_study(write_study(tmp_path, server, cases=60))
     run_study(study)
     later = datetime.now(UTC) + timedelta(seconds=2)
     passport = make_passport(study.output, now=later)
@@ -153,8 +152,8 @@ def test_it_carries_the_line_of_the_registration_and_every_other_protocol(
     written = tmp_path / "passport.json"
     written.write_text(passport.text())
     monkeypatch.setattr("medjury.studies._run.run.utc_now", lambda: "2999-01-01T00:00:00.000+00:00")
-    register_study(load_study(write_study(tmp_path, server, gate={**looser, "floor": 0.2})))
-    write_study(tmp_path, server)
+    register_study(load_study(write_study(tmp_path, server, cases=60, gate={**looser, "floor": 0.2})))
+    write_study(tmp_path, server, cases=60)
     assert check_passport(written, run=study.output, now=later).reasons == ()
     content = json.loads(written.read_text())
     del content["run"]["other_protocols"]
@@ -166,10 +165,10 @@ def test_it_carries_the_line_of_the_registration_and_every_other_protocol(
 def test_rules_that_another_protocol_came_before_get_no_passport(
     server: LoopbackServer, tmp_path: Path
 ) -> None:
-    register_study(load_study(write_study(tmp_path, server)))
+    register_study(load_study(write_study(tmp_path, server, cases=60)))
     looser = {"floor": 0.1}
-    second = register_study(load_study(write_study(tmp_path, server, gate=looser)))
-    study = load_study(write_study(tmp_path, server, gate=looser, protocol=second.file.name))
+    second = register_study(load_study(write_study(tmp_path, server, cases=60, gate=looser)))
+    study = load_study(write_study(tmp_path, server, cases=60, gate=looser, protocol=second.file.name))
     run_study(study)
     with pytest.raises(MedjuryError, match="NOT VALIDATED"):
         make_passport(study.output)

@@ -156,7 +156,7 @@ def test_a_number_is_the_same_value_however_it_is_written(passport: Path, stated
 
 
 def test_looser_limits_are_on_the_passport(server: LoopbackServer, tmp_path: Path) -> None:
-    passport = make_passport(validated_run(tmp_path, server, gate={"severe_limit": 1.0}))
+    passport = make_passport(validated_run(tmp_path, server, cases=60, gate={"severe_limit": 1.0}))
     assert passport.force == "auxiliary"
     assert [(each.name, each.stated, each.loosest) for each in passport.loosened] == [
         ("severe_limit", 1.0, 0.1)
