@@ -65,13 +65,20 @@ def two(tmp_path: Path, first: LoopbackServer, second: LoopbackServer, **setting
     )
 
 
-def test_scores_are_the_marks_of_the_answers_and_a_trivial_answer_stands_beside_them(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of two candidates, one right on all items, that several tests look at."""
+    folder = tmp_path_factory.mktemp("scored")
     with LoopbackServer(right_up_to(12)) as first, LoopbackServer(right_up_to(4)) as second:
-        assert run(two(tmp_path, first, second)) == 0
-    found = cells(tmp_path)
+        assert run(two(folder, first, second)) == 0
+    return folder
+
+
+def test_scores_are_the_marks_of_the_answers_and_a_trivial_answer_stands_beside_them(scored: Path) -> None:
+    found = cells(scored)
     assert found["good", CLOSED]["score"] == 1.0 and found["other", CLOSED]["score"] == 8 / 12
     assert found["good", CLOSED]["baseline_score"] == 0.5
-    marks = polars.read_parquet(tmp_path / "out" / "marks.parquet")
+    marks = polars.read_parquet(scored / "out" / "marks.parquet")
     assert set(marks["rater"]) == {"exact_match"} and set(marks["rater_kind"]) == {"metric"}
     assert marks.filter(system="other")["score"].sum() == 8
 
@@ -289,20 +296,17 @@ def test_a_plan_states_the_bound_before_and_the_page_what_it_came_to(
     )
 
 
-def test_private_texts_and_ids_stay_out_of_the_pages_unless_asked_for(tmp_path: Path) -> None:
-    with LoopbackServer(right_up_to(12)) as server:
-        assert run(two(tmp_path, server, server)) == 0
-    published = tmp_path / "out" / "leaderboard"
+def test_private_texts_and_ids_stay_out_of_the_pages_unless_asked_for(scored: Path, tmp_path: Path) -> None:
+    def told(folder: Path) -> str:
+        return "".join(each.read_text() for each in folder.rglob("*") if each.is_file())
 
-    def told() -> str:
-        return "".join(each.read_text() for each in published.rglob("*") if each.is_file())
-
-    assert "SECRET PATIENT" not in told() and "MRN-" not in told()
-    assert main(["bench", "leaderboard", str(tmp_path / "out"), "--texts", "--resamples", "200"]) == 0
-    assert "SECRET PATIENT" in told() and "MRN-3" in told()
-    only = ["--candidates", "good", "--resamples", "200"]
-    assert main(["bench", "leaderboard", str(tmp_path / "out"), *only]) == 0
-    assert "SECRET PATIENT" not in told() and len(pages(tmp_path)) == 2
+    published = told(scored / "out" / "leaderboard")
+    assert "SECRET PATIENT" not in published and "MRN-" not in published
+    again = ["bench", "leaderboard", str(scored / "out"), "--output", str(tmp_path), "--resamples", "200"]
+    assert main([*again, "--texts"]) == 0
+    assert "SECRET PATIENT" in told(tmp_path) and "MRN-3" in told(tmp_path)
+    assert main([*again, "--candidates", "good"]) == 0
+    assert "SECRET PATIENT" not in told(tmp_path) and len([*tmp_path.rglob("*.html")]) == 2
 
 
 def test_clinicians_who_rated_bring_agreement_and_a_verdict(tmp_path: Path) -> None:
