@@ -108,13 +108,6 @@ def repeated(scores: np.ndarray[Any, Any]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["item", "rater", "dimension", "repeat", "score"], orient="row")
 
 
-def test_noise_known_from_few_repeats_judges_no_single_answer() -> None:
-    draws = np.random.default_rng(0).normal(3, 1, (2, 20, 2))
-    draws[:, 1:, 1] = np.nan
-    found = drift(repeated(draws[0]), repeated(draws[1]), resamples=50).find(statistic="answers_beyond_noise")
-    assert found.estimate.value is None and "2 further repeats only" in found.estimate.reason
-
-
 @pytest.mark.simulation
 def test_single_answers_are_called_moved_as_seldom_as_promised() -> None:
     """Ten further repeats tell of the noise: a normal limit would be crossed in two audits of five."""
@@ -222,12 +215,12 @@ def test_answers_that_change_less_than_noise_are_no_drift() -> None:
     assert found.verdict == "not shown" and not found.stands_out
 
 
-def test_ten_further_repeats_judge_single_answers_and_nine_do_not() -> None:
+@pytest.mark.parametrize(
+    ("first", "second", "told"), [(1, 1, "2 further repeats only"), (5, 4, "9 fur"), (5, 5, "")]
+)
+def test_ten_further_repeats_judge_single_answers_and_nine_do_not(first: int, second: int, told: str) -> None:
     draws = np.random.default_rng(0).normal(3, 1, (2, 20, 2))
-    for further, defined in (((5, 4), False), ((5, 5), True)):
-        for time, count in enumerate(further):
-            draws[time, count:, 1] = np.nan
-        one, two = (repeated(each) for each in draws)
-        found = drift(one, two, resamples=50).find(statistic="answers_beyond_noise")
-        assert found.estimate.defined == defined
-        draws = np.random.default_rng(0).normal(3, 1, (2, 20, 2))
+    draws[0, first:, 1] = draws[1, second:, 1] = np.nan
+    one, two = (repeated(each) for each in draws)
+    found = drift(one, two, resamples=50).find(statistic="answers_beyond_noise").estimate
+    assert found.defined == (not told) and told in found.reason

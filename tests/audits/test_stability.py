@@ -57,13 +57,6 @@ def test_thirty_repeats_with_one_deviation_give_the_published_kind_of_number() -
     assert found.find(statistic="sd").estimate.value == pytest.approx(0.1826 / 2, abs=1e-4)
 
 
-def test_a_flip_can_mean_crossing_a_threshold() -> None:
-    found = stability(repeats([4, 5, 4], [2, 4, 2]), threshold=3.5, resamples=200)
-    flip = found.find(statistic="flip_rate")
-    assert flip.estimate.value == pytest.approx((0 + 2 / 3) / 2)
-    assert flip.group == "score ≥ 3.5"
-
-
 def test_repeats_needed_really_narrow_the_interval() -> None:
     generator = np.random.default_rng(0)
     scores = generator.normal(3, 0.6, (80, 6))
@@ -96,22 +89,29 @@ def test_without_repeats_it_says_what_to_do() -> None:
         stability(repeats([4, 4]), width=0)
 
 
-def test_a_score_on_the_threshold_lies_on_its_upper_side() -> None:
-    """3 and 4 fall together at a threshold of 3; 2 and 3 fall apart."""
-    together = stability(repeats([3, 4], [3, 3]), threshold=3, resamples=50)
-    assert together.find(statistic="flip_rate").estimate.value == 0.0
-    apart = stability(repeats([2, 3], [3, 3]), threshold=3, resamples=50)
-    assert apart.find(statistic="flip_rate").estimate.value == 0.5
-    assert apart.find(statistic="changed_share").estimate.value == 0.5
-
-
-def test_a_flip_is_any_two_repeats_that_differ_not_a_lost_majority() -> None:
-    """4, 4, 4, 5: three of the six pairs differ, though most repeats agree."""
-    found = stability(repeats([4, 4, 4, 5], [4, 4, 4, 4]), resamples=50)
-    assert found.find(statistic="flip_rate").estimate.value == pytest.approx((3 / 6 + 0) / 2)
-    assert found.find(statistic="changed_share").estimate.value == 0.5
-    two = stability(repeats([4, 5], [4, 4]), resamples=50)
-    assert two.find(statistic="flip_rate").estimate.value == 0.5
+@pytest.mark.parametrize(
+    ("answers", "threshold", "flips", "changed"),
+    [
+        ([[4, 5, 4], [2, 4, 2]], 3.5, 1 / 3, 0.5),
+        ([[3, 4], [3, 3]], 3, 0.0, 0.0),  # a score on the threshold lies on its upper side
+        ([[2, 3], [3, 3]], 3, 0.5, 0.5),
+        (
+            [[4, 4, 4, 5], [4, 4, 4, 4]],
+            None,
+            0.25,
+            0.5,
+        ),  # three of the six pairs differ, though most repeats agree
+        ([[4, 5], [4, 4]], None, 0.5, 0.5),
+    ],
+)
+def test_a_flip_is_any_two_repeats_that_differ_or_that_a_threshold_divides(
+    answers: list[list[float | None]], threshold: float | None, flips: float, changed: float
+) -> None:
+    found = stability(repeats(*answers), threshold=threshold, resamples=50)
+    flip = found.find(statistic="flip_rate")
+    assert flip.estimate.value == pytest.approx(flips)
+    assert found.find(statistic="changed_share").estimate.value == changed
+    assert flip.group == ("" if threshold is None else f"score ≥ {threshold:g}")
 
 
 def test_ten_cases_are_enough_for_an_interval_and_nine_are_few() -> None:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
+import os
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from scipy import stats
 from tests.statistics.twenty_rows import ROWS, mean, said
 from tests.tables.run_folders import refused
 
-from medjury.statistics import compare, replicates
+from medjury.analysis.agreement import cohen_kappa
+from medjury.statistics import RESAMPLES, bootstrap, cluster_codes, compare, replicates, sample, side_by_side
 from medjury.statistics._interval import AS_IT_IS, jackknife
-from medjury.statistics._resample import leave_one_out, sample
+from medjury.statistics._resample import _blocks_of_counts, draw, leave_one_out
 
 
 def means(rows: Any) -> Callable[[Any], dict[str, Any]]:
@@ -130,42 +136,23 @@ def test_a_comparison_has_a_two_sided_p_value() -> None:
     assert found.p_value is not None and round(found.p_value - min(1.0, 2 * (1 + smaller) / 100), 12) == 0.0
 
 
-def test_thousands_of_patterns_are_left_out_in_groups_of_a_thousand() -> None:
-    table = np.random.default_rng(0).normal(size=(2500, 1))
-    blocks, times, groups = leave_one_out(sample(table), 0)
+@pytest.mark.parametrize(
+    ("rows", "names", "left", "groups", "sums"),
+    [
+        (np.random.default_rng(0).normal(size=(2500, 1)), None, 1000, 1000, {2497.0, 2498.0}),
+        (np.random.default_rng(0).normal(size=(5000, 1)), 2, 1000, 1000, {4994.0, 4996.0}),
+        (np.arange(2000.0), None, 2000, 0, {1999.0}),
+    ],
+)
+def test_up_to_two_thousand_patterns_are_left_out_one_by_one_and_more_in_a_thousand_groups(
+    rows: np.ndarray, names: int | None, left: int, groups: int, sums: set[float]
+) -> None:
+    clusters = None if names is None else [place // names for place in range(len(rows))]
+    blocks, times, made = leave_one_out(sample(rows, clusters), 0)
     weights = np.concatenate(list(blocks))
-    assert (
-        weights.shape,
-        groups,
-        times.shape,
-        float(times.sum()),
-        sorted(set(weights.sum(axis=1).tolist())),
-        float((2500 - weights.sum(axis=1)).sum()),
-        bool(((1 - weights).sum(axis=0) == 1).all()),
-    ) == ((1000, 2500), 1000, (1000,), 1000.0, [2497.0, 2498.0], 2500.0, True)
-
-
-def test_clustered_patterns_are_left_out_in_groups_too() -> None:
-    names = [place // 2 for place in range(5000)]
-    blocks, _, groups = leave_one_out(sample(np.random.default_rng(0).normal(size=(5000, 1)), names), 0)
-    weights = np.concatenate(list(blocks))
-    assert (
-        weights.shape,
-        groups,
-        sorted(set(weights.sum(axis=1).tolist())),
-        bool(((1 - weights).sum(axis=0) == 1).all()),
-    ) == ((1000, 5000), 1000, [4994.0, 4996.0], True)
-
-
-def test_up_to_two_thousand_patterns_are_left_out_one_by_one() -> None:
-    blocks, _, groups = leave_one_out(sample(np.arange(2000.0)), 0)
-    weights = np.concatenate(list(blocks))
-    assert (
-        weights.shape,
-        groups,
-        set(weights.sum(axis=1).tolist()),
-        bool((np.diag(weights) == 0).all()),
-    ) == ((2000, 2000), 0, {1999.0}, True)
+    assert (weights.shape, made, len(times), times.sum()) == ((left, len(rows)), groups, left, float(left))
+    assert set(weights.sum(axis=1).tolist()) == sums
+    assert ((1 - weights).sum(axis=0) == 1).all(), "every row is left out once"
 
 
 def test_a_sample_knows_distinct_rows_and_how_many_clusters_look_alike() -> None:
@@ -197,3 +184,73 @@ def test_rows_of_three_axes_and_names_that_do_not_fit_are_refused() -> None:
         "Item 2 has no cluster name. Name the case of every item.",
         "Item 2 has no cluster name. Name the case of every item.",
     ]
+
+
+# How a report saves processor time: workers for large tasks alone, one draw for many readers.
+
+
+def test_tasks_on_few_answers_need_no_worker_and_those_on_many_have_them() -> None:
+    here = threading.get_ident()
+    assert set(side_by_side([threading.get_ident] * 4, answers=360)) == {here}
+    workers = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    assert workers < 2 or here not in side_by_side([threading.get_ident] * 4, answers=30_000)
+
+
+def test_a_seed_draws_the_same_again_whoever_read_the_resamples_before() -> None:
+    data = sample(np.arange(24.0), np.arange(24) // 2)
+    drawn = [np.concatenate(list(draw(data, 300, seed))) for seed in (1, 1, 2)]
+    assert (drawn[0] == drawn[1]).all()
+    assert (drawn[0] != drawn[2]).any()
+    single = sample(np.arange(24.0))
+    (weights,) = draw(single, 300, 1)
+    with pytest.raises(ValueError, match="read-only"):
+        weights += 1.0
+
+
+@pytest.mark.parametrize("resamples", [40, 300, 2_000])
+@pytest.mark.parametrize("visits, columns, levels, patterns", [(3, 3, 5, 40), (3, 1, 2, 4), (1, 1, 9, 9)])
+def test_what_is_kept_of_clusters_is_what_would_be_drawn_anew(
+    visits: int, columns: int, levels: int, patterns: int, resamples: int
+) -> None:
+    """However it lies in memory, into whatever blocks it is cut, and however many clusters look the same."""
+    generator = np.random.default_rng(11)
+    data = sample(generator.integers(0, levels, (120, columns)), np.repeat(np.arange(120 // visits), visits))
+    assert (data.held is None) == (visits == 1)
+    assert len(data.multiplicity) == patterns
+    kept = np.concatenate(list(draw(data, resamples, 5)))
+    anew = [
+        data.row_weights(block) for block in _blocks_of_counts(data.multiplicity, resamples, resamples, 5)
+    ]
+    assert np.array_equal(kept, np.concatenate(anew))
+
+
+# One number of resamples, wherever nobody says another.
+
+
+@pytest.mark.parametrize("room", ["statistics", "analysis.agreement"])
+def test_every_function_resamples_as_often_as_every_other(room: str) -> None:
+    module = importlib.import_module(f"medjury.{room}")
+    found = {}
+    for name in module.__all__:
+        public = getattr(module, name)
+        if inspect.isfunction(public) and "resamples" in inspect.signature(public).parameters:
+            found[name] = inspect.signature(public).parameters["resamples"].default
+    # None leaves it to the table, whose number is the same unless a run states another.
+    assert found
+    assert set(found.values()) <= {RESAMPLES, None}
+
+
+def test_the_method_says_how_often() -> None:
+    def mean(rows):
+        return lambda weights: {"mean": weights @ rows[:, 0] / weights.sum(axis=-1)}
+
+    assert f"{RESAMPLES} resamples" in bootstrap(list(range(12)), mean)["mean"].method
+    kappa = cohen_kappa([1, 2, 3, 1, 2] * 3, [1, 2, 3, 1, 3] * 3, scale=[1, 2, 3])
+    assert f"{RESAMPLES} resamples" in kappa.method
+
+
+@pytest.mark.parametrize("kind", [str, object])
+def test_clusters_are_numbered_as_they_first_appear(kind: type) -> None:
+    for names, codes in ((["b", "a", "c"], [0, 1, 2]), (["b", "a", "b", ""], [0, 1, 0, 2]), ([], [])):
+        found = cluster_codes(np.array(names, dtype=kind), len(names))
+        assert found.tolist() == codes and found.dtype == np.int64

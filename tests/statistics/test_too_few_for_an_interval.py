@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -55,41 +57,32 @@ def test_where_no_rule_decides_the_share_it_decides_has_no_interval() -> None:
     assert told(found.share) == (True, False, "no interval: no rule passed the test, so none decides")
 
 
-@pytest.mark.parametrize("labelled", [28, 30])
-def test_a_mean_for_another_mix_of_cases_needs_thirty_labelled_ones(labelled: int) -> None:
+@pytest.mark.parametrize(
+    ("how", "labelled", "needed"),
+    [("another mix of cases", 28, 30), ("unequal chances", 29, 30), ("a share by unequal chances", 79, 80)],
+)
+@pytest.mark.parametrize("more", [False, True])
+def test_an_estimate_by_the_jury_needs_so_many_labelled_cases(
+    how: str, labelled: int, needed: int, more: bool
+) -> None:
     truth, jury, strata = _jury_and_truth(300)
-    labels = np.where(np.arange(300) < labelled, truth, np.nan)
-    found = estimate_mixture(
-        labels, jury, strata=strata, shares={"a": 0.7, "b": 0.3}, cases=range(300), labels_random=True
-    )
-    why = "no interval: 28 labelled cases are too few, at least 30 are needed"
-    expected = (True, True, "") if labelled == 30 else (True, False, why)
-    assert [told(each) for each in (found.power_tuned, found.fixed, found.classical)] == [expected] * 3
-
-
-@pytest.mark.parametrize("labelled", [29, 30])
-def test_labels_drawn_with_unequal_chances_need_thirty_cases(labelled: int) -> None:
-    truth, jury, _ = _jury_and_truth(300)
-    labels = np.where(np.arange(300) < labelled, truth, np.nan)
-    weights = np.where(np.arange(300) % 2, 5.0, 300 / labelled)
-    found = estimate_weighted(labels, jury, weights, cases=range(300), confidence=0.95, share=False)
-    why = "no interval: 29 labelled cases of unequal probability are too few, at least 30 are needed"
-    expected = (True, True, "") if labelled == 30 else (True, False, why)
-    assert [told(each) for each in (found.power_tuned, found.fixed, found.classical)] == [expected] * 3
-
-
-@pytest.mark.parametrize("labelled", [79, 80])
-def test_a_share_by_unequal_chances_and_the_jury_needs_eighty_cases(labelled: int) -> None:
-    truth, jury, _ = _jury_and_truth(300)
-    bad = np.where(np.arange(300) < labelled, truth <= 3, np.nan)
-    weights = np.where(np.arange(300) % 2, 5.0, 300 / labelled)
-    found = estimate_weighted(
-        bad, (jury <= 3).astype(float), weights, cases=range(300), confidence=0.95, share=True
-    )
-    why = "no interval: 79 labelled cases of unequal probability are too few, at least 80 are needed"
-    expected = (True, True, "") if labelled == 80 else (True, False, why)
+    count = needed if more else labelled
+    known = np.arange(300) < count
+    weights, labels = np.where(np.arange(300) % 2, 5.0, 300 / count), np.where(known, truth, np.nan)
+    effort: dict[str, Any] = {"cases": range(300), "confidence": 0.95}
+    if how == "another mix of cases":
+        shares = {"a": 0.7, "b": 0.3}
+        found = estimate_mixture(labels, jury, strata=strata, shares=shares, labels_random=True, **effort)
+    elif how == "unequal chances":
+        found = estimate_weighted(labels, jury, weights, share=False, **effort)
+    else:
+        bad, called = np.where(known, truth <= 3, np.nan), (jury <= 3).astype(float)
+        found = estimate_weighted(bad, called, weights, share=True, **effort)
+    chance = "" if "mix" in how else " of unequal probability"
+    why = f"no interval: {labelled} labelled cases{chance} are too few, at least {needed} are needed"
+    expected = (True, True, "") if more else (True, False, why)
     assert [told(each) for each in (found.power_tuned, found.fixed)] == [expected] * 2
-    assert told(found.classical) == (True, True, "")
+    assert told(found.classical) == ((True, True, "") if how.startswith("a share") else expected)
 
 
 @pytest.mark.parametrize("harmful", [49, 50])

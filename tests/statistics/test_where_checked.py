@@ -67,19 +67,20 @@ def _public(room: Path) -> set[str]:
     return {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
 
 
+@cache
 def functions_with_intervals() -> dict[str, set[str]]:
     """By room, the public functions whose result holds an estimate."""
+    known = _types_with_an_estimate()
+    giving = {
+        (path, node.name)
+        for path, tree in _trees().items()
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.returns is not None and _words(node.returns) & known
+    }
     found: dict[str, set[str]] = {}
     for room in sorted(path.parent for path in SOURCE.glob("*/**/__init__.pyi")):
-        names = _public(room)
-        found[room.name] = {
-            node.name
-            for path, tree in _trees().items()
-            if f"{path}".startswith(f"{room}/")
-            for node in tree.body
-            if isinstance(node, ast.FunctionDef) and node.name in names and node.returns is not None
-            if _words(node.returns) & _types_with_an_estimate()
-        } - NOT_OF_INTERVALS.get(room.name, set())
+        inside = {name for path, name in giving if room in path.parents}
+        found[room.name] = (inside & _public(room)) - NOT_OF_INTERVALS.get(room.name, set())
     return {room: names for room, names in found.items() if names}
 
 
