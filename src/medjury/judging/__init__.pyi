@@ -76,7 +76,6 @@ from ._prompt import text_block as text_block
 from ._prompt import worked_messages as worked_messages
 from ._quotations import Source as Source
 from ._quotations import check_evidence as check_evidence
-from ._rater import Beginning as Beginning
 from ._rater import Expected as Expected
 from ._rater import Rater as Rater
 from ._rater import Unit as Unit

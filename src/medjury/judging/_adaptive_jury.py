@@ -15,7 +15,7 @@ from medjury.instruments import Instrument, Outcome, Reason, Score, Unscored
 from medjury.judging._adaptive_rule import AdaptiveRule, Vote
 from medjury.judging._judge import Graded, Judge
 from medjury.judging._jury_rule import combine
-from medjury.judging._rater import Beginning, Expected, PlainRater, Rated, Unit, Used
+from medjury.judging._rater import Beginnings, Expected, PlainRater, Rated, Unit, Used
 from medjury.judging._rows import passing_failure, rows_of
 from medjury.models import Answer, ChatModel, Gate
 from medjury.store.runs import Body, RecordedOutcome, RunPart
@@ -222,7 +222,7 @@ class AdaptiveJury(PlainRater):
             usual, most = usual.plus(one, turn < likely), most.plus(one.most)
         return Expected(usual.calls, usual.tokens_in, usual.tokens_out, most)
 
-    def shared(self, unit: Unit) -> Sequence[Beginning]:
+    def shared(self, unit: Unit) -> Beginnings:
         return self.jurors[0].shared(unit)
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from medjury.instruments import TRANSIENT, Instrument, Unscored, Way
 from medjury.intake.cases import Case
 from medjury.judging._asking import OtherModelError
-from medjury.judging._rater import Beginning, Expected, Rated, Rater, Unit, make_units
+from medjury.judging._rater import Beginnings, Expected, Rated, Rater, Unit, make_units
 from medjury.judging._shortening import Truncation
 from medjury.models import (
     Answer,
@@ -67,7 +67,7 @@ class Around:
     def expected(self, unit: Unit) -> Expected | Unscored:
         return self.rater.expected(unit)
 
-    def shared(self, unit: Unit) -> Sequence[Beginning]:
+    def shared(self, unit: Unit) -> Beginnings:
         return self.rater.shared(unit)
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:

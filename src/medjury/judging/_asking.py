@@ -132,29 +132,20 @@ class Speaker:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
-    """What came of an attempt, be it one question or several: why it failed, where it did; every answer it took,
-    for the costs; and how much a failure leaves open. `in_vain` says that all of it was stored before and could
-    not be used."""
+class Asked(Generic[_Value]):
+    """What came of an attempt, be it one question or several: a value, or why it failed and the best that can be
+    used of answers that were not whole; every answer it took, for the costs; and how much a failure leaves open.
+    `in_vain` says that all of it was stored before and could not be used."""
 
     failure: Unscored | None
     answers: Sequence[Answer]
     lacking: int = 0
     in_vain: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Asked(Tried, Generic[_Value]):
-    """What came of a question: a value, or none and the best that can be used of answers that were not whole."""
-
     value: _Value | None = None
     so_far: _Value | None = None
 
 
-_Tried = TypeVar("_Tried", bound=Tried)
-
-
-async def draw_anew(sample: Sample, attempt: Callable[[Sample], Awaitable[_Tried]]) -> _Tried:
+async def draw_anew(sample: Sample, attempt: Callable[[Sample], Awaitable[Asked[_Value]]]) -> Asked[_Value]:
     """Make an attempt; where `sample` says so and all of it was stored and in vain, the next one, and so on. An
     attempt that had to ask ends it: what fails just now is not paid for a second time at once. Of several
     failures the one that lacks least is kept, but one that may pass comes first: the next run goes on with it."""

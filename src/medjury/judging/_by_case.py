@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 from medjury.foundation.errors import MedjuryError
@@ -11,7 +11,7 @@ from medjury.instruments import Instrument, Unscored, instrument_for
 from medjury.intake.cases import Case
 from medjury.judging._around import Around
 from medjury.judging._quotations import Source, locate
-from medjury.judging._rater import Beginning, Expected, Rated, Rater, Unit
+from medjury.judging._rater import Beginnings, Expected, Rated, Rater, Unit
 from medjury.models import Gate
 from medjury.store.ratings import Rating
 
@@ -72,7 +72,7 @@ class ByCase(Around):
     def expected(self, unit: Unit) -> Expected | Unscored:
         return self.of(unit.case).expected(unit)
 
-    def shared(self, unit: Unit) -> Sequence[Beginning]:
+    def shared(self, unit: Unit) -> Beginnings:
         return self.of(unit.case).shared(unit)
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:

@@ -16,7 +16,15 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Instrument, Outcome, Reason, Unscored, closed_object
 from medjury.intake.cases import Case, clean_text
 from medjury.judging._asking import Asked, Sample, Speaker, Unusable, ask_for
-from medjury.judging._closed_loop_record import Story, recorded
+from medjury.judging._closed_loop_record import (
+    ClosedLoopBody,
+    FinalScores,
+    LoopFailure,
+    LoopRound,
+    Stopped,
+    loop_round,
+    recorded,
+)
 from medjury.judging._draft_gate import DEFAULT_PASSING, Checked, DraftGate, Passing, grade_case
 from medjury.judging._judge import Judge
 from medjury.judging._prompt import input_block, text_block
@@ -231,50 +239,68 @@ class ClosedLoop(PlainRater):
         # Where an answer is asked for anew, drafts that were well made are not made again: their ratings, of this
         # repeat and of the others, are of one text.
         for again in dict.fromkeys((False, unit.again)):
-            story = Story(self._gate.least, self.separate, unit.case.system)
             answers: list[Answer] = []
-            improved = await self._improve(replace(unit, repeat=0, again=again), gate, story, answers)
+            improved, record = await self._improve(replace(unit, repeat=0, again=again), gate, answers)
             if isinstance(improved, str) or improved.reason in TRANSIENT:
                 break
         if isinstance(improved, Unscored):
             outcomes: Mapping[str, Outcome] = dict.fromkeys(unit.dimensions, improved)
         else:
-            outcomes = await self._confirm(unit, gate, improved, story, answers)
+            outcomes, final = await self._confirm(unit, gate, improved, answers)
+            record = record.replaced(final=final)
             unit = replace(unit, case=replace(unit.case, candidate=improved))
-        return Rated(rows_of(unit, outcomes, answers, system=system), story.record())
+        return Rated(rows_of(unit, outcomes, answers, system=system), record)
 
-    async def _improve(self, unit: Unit, gate: Gate, story: Story, answers: list[Answer]) -> str | Unscored:
-        """The last draft, or the failure of the step that ended the loop. `unit` is always the first repeat's."""
+    async def _improve(
+        self, unit: Unit, gate: Gate, answers: list[Answer]
+    ) -> tuple[str | Unscored, ClosedLoopBody]:
+        """The last draft, or the failure of the step that ended the loop; and its record. `unit` is always the
+        first repeat's."""
+        rounds: list[LoopRound] = []
+
+        def story(stopped: Stopped, failure: LoopFailure | None = None) -> ClosedLoopBody:
+            return ClosedLoopBody(
+                first_system=unit.case.system,
+                passing=dict(self._gate.least),
+                separate=self.separate,
+                stopped=stopped,
+                rounds=tuple(rounds),
+                final=FinalScores(),
+                failure=failure,
+            )
+
+        def failed(step: str, why: Unscored) -> tuple[Unscored, ClosedLoopBody]:
+            failure = LoopFailure(step=step, reason=why.reason.value, message=why.message)
+            return Unscored(why.reason, f"{step}: {why.message}"), story("failed", failure)
+
         draft, earlier = unit.case.candidate or "", None
         seen = {draft.strip()}
         for number in range(self.rounds + 1):
             case = replace(unit.case, candidate=draft)
             checked = await self._gate.check(case, gate=gate, repeat=unit.repeat, again=unit.again)
             answers.extend(checked.answers or ())
-            story.add_round(draft, earlier, checked)
+            rounds.append(loop_round(number, draft, earlier, checked))
             if checked.failure is not None:
-                return story.fail(f"round {number}, loop judge", checked.failure)
+                return failed(f"round {number}, loop judge", checked.failure)
             if checked.passed:
-                story.stopped = "passed"
-                break
+                return draft, story("passed")
             if number == self.rounds:
                 break
             asked = await revise(gate, self.writer, self.instrument, case, checked, unit.sample)
             answers.extend(asked.answers)
             if asked.value is None:
                 assert asked.failure is not None
-                return story.fail(f"round {number + 1}, writer", asked.failure)
+                return failed(f"round {number + 1}, writer", asked.failure)
             # A draft that was there before would be judged and revised as before.
             if asked.value in seen:
-                story.stopped = "stalled"
-                break
+                return draft, story("stalled")
             seen.add(asked.value)
             draft, earlier = asked.value, draft
-        return draft
+        return draft, story("rounds")
 
     async def _confirm(
-        self, unit: Unit, gate: Gate, last: str, story: Story, answers: list[Answer]
-    ) -> Mapping[str, Outcome]:
+        self, unit: Unit, gate: Gate, last: str, answers: list[Answer]
+    ) -> tuple[Mapping[str, Outcome], FinalScores]:
         """The final juror's word on the last draft. A dimension on which it failed for either draft is unscored:
         the last score without the first cannot tell whether the loop did any good."""
         found: dict[str, Mapping[str, Outcome]] = {}
@@ -286,7 +312,6 @@ class ClosedLoop(PlainRater):
                 graded = await grade_case(self.final, case, gate, repeat=unit.repeat, again=unit.again)
                 answers.extend(graded.answers or ())
                 found[which] = graded.outcomes
-            story.final[which] = recorded(found[which])
         outcomes: dict[str, Outcome] = {}
         for name in unit.dimensions:
             failed = [
@@ -295,7 +320,8 @@ class ClosedLoop(PlainRater):
                 if isinstance(outcome := each[name], Unscored)
             ]
             outcomes[name] = first_failure(failed) or found["last"][name]
-        return outcomes
+        scores = {which: recorded(each) for which, each in found.items()}
+        return outcomes, FinalScores(**scores)
 
     def _refuse_ending(self, case: Case) -> None:
         if case.system.endswith(self.suffix):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, Self
 
 from pydantic import AliasChoices, Field, model_validator
 
 from medjury.foundation.errors import MedjuryError
-from medjury.instruments import Outcome, Unscored
+from medjury.instruments import Outcome
 from medjury.intake.cases import Case, clean_text
 from medjury.judging._draft_gate import Checked
 from medjury.store.runs import Body, RecordedFailure, RecordedOutcome, Records, RunPart
@@ -77,47 +77,16 @@ class ClosedLoopBody(Body):
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
-@dataclass
-class Story:
-    """Gathers the steps of one unit; `record` is what is stored."""
-
-    least: Mapping[str, int]
-    separate: bool
-    first_system: str
-    stopped: Stopped = "rounds"
-    rounds: list[LoopRound] = field(default_factory=list)
-    final: dict[str, Scores] = field(default_factory=dict)
-    failure: LoopFailure | None = None
-
-    def add_round(self, draft: str, earlier: str | None, checked: Checked) -> None:
-        """One draft and the loop judge's word on it. Round 0 is the draft as it came."""
-        self.rounds.append(
-            LoopRound(
-                round=len(self.rounds),
-                draft=clean_text(draft),
-                changes=None if earlier is None else changes(clean_text(earlier), draft),
-                scores=recorded(checked.outcomes),
-                failing=checked.failing,
-                passed=checked.passed,
-            )
-        )
-
-    def fail(self, step: str, failure: Unscored) -> Unscored:
-        """Note the step that failed; the unit's outcome names it."""
-        self.stopped = "failed"
-        self.failure = LoopFailure(step=step, reason=failure.reason.value, message=failure.message)
-        return Unscored(failure.reason, f"{step}: {failure.message}")
-
-    def record(self) -> ClosedLoopBody:
-        return ClosedLoopBody(
-            first_system=self.first_system,
-            passing=dict(self.least),
-            separate=self.separate,
-            stopped=self.stopped,
-            rounds=tuple(self.rounds),
-            final=FinalScores(**self.final),
-            failure=self.failure,
-        )
+def loop_round(number: int, draft: str, earlier: str | None, checked: Checked) -> LoopRound:
+    """One draft and the loop judge's word on it. Round 0 is the draft as it came."""
+    return LoopRound(
+        round=number,
+        draft=clean_text(draft),
+        changes=None if earlier is None else changes(clean_text(earlier), draft),
+        scores=recorded(checked.outcomes),
+        failing=checked.failing,
+        passed=checked.passed,
+    )
 
 
 def revised_cases(cases: Iterable[Case], records: str | Path) -> Iterator[Case]:

@@ -65,7 +65,7 @@ class Line:
         while self._waiting >= self._most and not self._ended:
             self._room = asyncio.get_running_loop().create_future()
             await self._room
-        beginnings = [each.id for each in unit.rater.shared(unit)] if self._siblings else ()
+        beginnings = tuple(unit.rater.shared(unit)) if self._siblings else ()
         self._ready.append(Place(unit, beginnings))
         self._waiting += 1
         self._wake(1)

@@ -34,7 +34,7 @@ from medjury.judging._prompt import (
 from medjury.judging._rater import (
     COMPLAINT,
     FRAME,
-    Beginning,
+    Beginnings,
     Expected,
     PlainRater,
     Rated,
@@ -94,9 +94,7 @@ class Judge(PlainRater):
     prompt: str | None = None
     translated: bool = False
     own: OwnPrompt | None = None
-    _last: list[tuple[Case, tuple[Beginning, ...]]] = field(
-        init=False, repr=False, compare=False, default_factory=list
-    )
+    _last: list[tuple[Case, Beginnings]] = field(init=False, repr=False, compare=False, default_factory=list)
 
     def __post_init__(self) -> None:
         if self.prompt is not None and self.prompt not in PROMPT_VERSIONS:
@@ -227,9 +225,9 @@ class Judge(PlainRater):
         most = most_question(prompt, self.speaker, COMPLAINT + FRAME * len(unit.dimensions))
         return Expected(1, tokens_in, each * len(unit.dimensions), most)
 
-    def shared(self, unit: Unit) -> tuple[Beginning, ...]:
+    def shared(self, unit: Unit) -> Beginnings:
         if self._layout not in RECORD_FIRST or len(self._prompts) < 2:
-            return ()
+            return {}
         return self._beginnings(unit.case)
 
     def request(self, unit: Unit) -> Request | Unscored:
@@ -280,23 +278,21 @@ class Judge(PlainRater):
             }
         return Graded(outcomes, asked.answers)
 
-    def _beginnings(self, case: Case) -> tuple[Beginning, ...]:
+    def _beginnings(self, case: Case) -> Beginnings:
         """What the questions about a case begin with, found once for all of them: they follow each other."""
         if self._last and self._last[0][0] is case:
             return self._last[0][1]
-        found: tuple[Beginning, ...] = ()
+        found: Beginnings = {}
         prompt = next(iter(self._prompts_for(case).values()))
         texts = case_texts(prompt.instrument, case)
         if not isinstance(texts, Unscored):
             text, ends = texts
             before = sum(estimate_tokens(each.content) for each in prompt.opening)
-            found = tuple(
-                Beginning(
-                    hashlib.blake2b(text[:end].encode(), digest_size=16).hexdigest(),
-                    before + estimate_tokens(text[:end]),
-                )
+            found = {
+                hashlib.blake2b(text[:end].encode(), digest_size=16).hexdigest(): before
+                + estimate_tokens(text[:end])
                 for end in ends
-            )
+            }
         self._last[:] = [(case, found)]
         return found
 

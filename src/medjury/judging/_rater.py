@@ -44,13 +44,9 @@ class Rated:
     questions: Sequence[Question] = ()  # where the rater notes itself what it asked
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
-    """The beginning of a question that other questions have too: the hash of its text and about how many tokens it
-    has. A provider's prompt cache serves it once a question that begins so has been answered."""
-
-    id: str
-    tokens: int
+# The beginnings of a question that other questions have too: the hash of each, and about how many tokens it has. A
+# provider's prompt cache serves one once a question that begins so has been answered.
+Beginnings = Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +112,7 @@ class Rater(Protocol):
     def expected(self, unit: Unit) -> Expected | Unscored:
         """What the unit will use, or why it cannot be asked."""
 
-    def shared(self, unit: Unit) -> Sequence[Beginning]:
+    def shared(self, unit: Unit) -> Beginnings:
         """What its first question begins with as those of other units do, the shortest first; none where it shares
         nothing that would be worth waiting for."""
 
@@ -142,8 +138,8 @@ class PlainRater:
     def units(self: Rater, case: Case, repeat: int) -> list[Unit]:
         return make_units(self, case, repeat)
 
-    def shared(self, unit: Unit) -> Sequence[Beginning]:
-        return ()
+    def shared(self, unit: Unit) -> Beginnings:
+        return {}
 
     @property
     def groups(self: Rater) -> Sequence[tuple[str, ...]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Unscored
 from medjury.intake.cases import CaseCriteria, CaseReader, LeftOut, RedactedCases, not_known_text, pair_of
-from medjury.judging import Beginning, Rater, Used, shows_images
+from medjury.judging import Rater, Used, shows_images
 from medjury.models import ChatModel, Price, PriceList, no_images, takes_images
 from medjury.statistics import Printable, counted, text_table
 from medjury.store.runs import SCORES, ManifestScores, TouchedBy
@@ -49,17 +49,17 @@ class Served:
         self.written = 0
         self._known: dict[str, None] = {}
 
-    def add(self, beginnings: Sequence[Beginning], times: int = 1) -> None:
+    def add(self, beginnings: Mapping[str, int], times: int = 1) -> None:
         """One more question that begins so, the shortest beginning first."""
         if not beginnings:
             return
-        long = [each for each in beginnings if each.tokens >= LEAST_TOKENS]
-        read = max((each.tokens for each in long if each.id in self._known), default=0)
-        whole = max((each.tokens for each in long), default=0)
+        long = {each: tokens for each, tokens in beginnings.items() if tokens >= LEAST_TOKENS}
+        read = max((tokens for each, tokens in long.items() if each in self._known), default=0)
+        whole = max(long.values(), default=0)
         self.read += times * read
         self.written += times * (whole - read)
         for each in long:
-            self._known[each.id] = None
+            self._known[each] = None
         while len(self._known) > _MOST_KNOWN:
             del self._known[next(iter(self._known))]
 
