@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +17,7 @@ from medjury.statistics import (
     Read,
     bootstrap,
     counted_share,
-    ends,
+    flat,
     undefined,
 )
 from medjury.suites._baselines import above_baseline, beats, right_or_wrong
@@ -46,11 +46,11 @@ class Cell:
     among_answers: float | None
     best: float | None
     worst: float | None
-    compared: float | None = None
-    baseline: str = ""
-    baseline_score: float | None = None
-    above_baseline: Estimate | None = None
-    others: Mapping[str, tuple[float, int]] = field(default_factory=dict)
+    compared: float | None
+    baseline: str
+    baseline_score: float | None
+    above_baseline: Estimate
+    others: Mapping[str, tuple[float, int]]
 
     @property
     def complete(self) -> bool:
@@ -64,32 +64,15 @@ class Cell:
     def beats_baseline(self) -> Beats:
         """Whether the candidate does better than the best trivial answer: "yes" only where the interval of the
         difference lies above 0; "" where there is none to beat."""
-        if self.above_baseline is None or self.above_baseline.value is None:
-            return ""
-        return _WORDS[beats(self.above_baseline)]
+        return "" if self.above_baseline.value is None else _WORDS[beats(self.above_baseline)]
 
     def as_dict(self) -> dict[str, Any]:
-        above = self.above_baseline
-        return {
-            "benchmark": self.benchmark,
-            "candidate": self.candidate,
-            **ends(self.score, "score"),
-            "complete": self.complete,
-            "best": self.best,
-            "worst": self.worst,
-            "compared": self.compared,
-            "among_answers": self.among_answers,
-            "items": self.items,
-            "scored": self.scored,
-            "unanswered": dict(self.unanswered),
-            "missing": dict(self.missing),
-            "baseline": self.baseline,
-            "baseline_score": self.baseline_score,
-            **ends(above or undefined("no baseline", 0, ""), "above_baseline"),
-            "beats_baseline": self.beats_baseline,
-            "others": {name: {"mean": mean, "n": n} for name, (mean, n) in self.others.items()},
-            "method": self.score.method,
-        }
+        names = (
+            "benchmark", "candidate", "score", "complete", "best", "worst", "compared", "among_answers", "items",
+            "scored", "unanswered", "missing", "baseline", "baseline_score", "above_baseline", "beats_baseline",
+        )  # fmt: skip
+        others = {name: {"mean": mean, "n": n} for name, (mean, n) in self.others.items()}
+        return {**flat(self, *names), "others": others, "method": self.score.method}
 
 
 def counted_score(answer: AnswerResult) -> float | None:
@@ -158,7 +141,7 @@ def _cell(
     if lost and (weights != 1.0).any():
         lost = math.inf
     right = [each for each in answers if each.score is not None]
-    above = None
+    above = undefined("no baseline", 0, "")
     if baseline is not None and known:
         trivial = np.array(
             [(baseline.scores[each.item], baseline.weights.get(each.item, 1.0)) for each in own]
