@@ -32,6 +32,20 @@ OPEN = {
     "/join/{secret}/openid",
 }
 
+# Whose the other pages are, by how their address begins.
+EVERYBODY = {*Role}
+WHOSE = {
+    "": EVERYBODY,
+    "account": EVERYBODY,
+    **dict.fromkeys(("question", "rate", "reference", "together"), frozenset({Role.RATER})),
+    "decisions": {Role.ADJUDICATOR},
+    "evidence": {Role.COORDINATOR, Role.VIEWER},
+    **dict.fromkeys(
+        ("api", "api-keys", "erase", "exchange", "live", "meetings", "panels", "people", "rounds", "trail"),
+        frozenset({Role.COORDINATOR}),
+    ),
+}
+
 
 @pytest.fixture(scope="module")
 def everyone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Visitor]:
@@ -56,6 +70,13 @@ def routes_of(visitors: dict[str, Visitor]) -> list[DeclaredRoute]:
 
 def test_what_anyone_may_open_is_listed_here(everyone: dict[str, Visitor]) -> None:
     assert {route.path for route in routes_of(everyone) if not route.roles} == OPEN
+
+
+def test_whose_every_other_page_is_is_listed_here(everyone: dict[str, Visitor]) -> None:
+    for route in routes_of(everyone):
+        if route.path not in OPEN:
+            own = {Role.RATER} if route.path == "/account/language" else WHOSE[route.path.split("/")[1]]
+            assert {*route.roles} == own, route.path
 
 
 def test_no_route_is_served_that_was_not_declared(everyone: dict[str, Visitor]) -> None:

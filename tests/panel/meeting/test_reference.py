@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import update
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DatabaseError
-from tests.panel.meeting.reference_panels import reference_panel, reference_study, rows
+from tests.panel.meeting.reference_panels import ROUTINE, reference_panel, reference_study, rows
 from tests.panel.rounds import NOON, SYSTEMS, write_study
 
 from medjury.foundation.errors import MedjuryError
@@ -25,6 +25,7 @@ from medjury.panel._meeting._reference import (
     begin_meeting,
     go_on,
     make_panel,
+    shown_of_work,
     work_by_code,
     work_of_person,
     write,
@@ -227,3 +228,23 @@ def test_a_study_of_references_alone_has_no_round_and_any_other_needs_one(tmp_pa
     assert list(reference_study(tmp_path).rounds) == []
     with pytest.raises(MedjuryError, match="there is no round"):
         reference_study(tmp_path, settings="panel: {rounds: []}\n")
+
+
+def test_nobody_sees_another_members_words_before_the_meeting(tmp_path: Path) -> None:
+    panel, (one, two, three) = reference_panel(tmp_path)
+    with panel.database.writing() as connection:
+        work = work_of_person(connection, one.id)[0]
+        work = hand_in(connection, work, one, "the secret of one")
+        work = hand_in(connection, work, two, "the secret of two")
+        shown = shown_of_work(connection, work, three.id)
+        assert [shown[name] for name in ("others", "routine", "reference", "waiting")] == [[], None, None, 1]
+        with pytest.raises(MedjuryError, match="still reading alone"):
+            begin_meeting(connection, work, one.id, NOON)
+        go_on(connection, work, "the coordinator", NOON, to="together")
+        shown = shown_of_work(connection, again(connection, work), three.id)
+        assert sorted(str(wrote.get("primary", "nothing")) for _, wrote in shown["others"]) == [
+            "nothing", "the secret of one", "the secret of two",
+        ]  # fmt: skip
+        assert shown["routine"] is None, "the routine diagnosis waits for the reference"
+        shown = shown_of_work(connection, write_together(connection, again(connection, work), one), two.id)
+        assert (shown["routine"], shown["reference"]) == (ROUTINE, SAID)

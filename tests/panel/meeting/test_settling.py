@@ -15,6 +15,7 @@ from tests.panel.rounds import NOON
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import NotApplicable, Outcome, Reason, Score, Unscored, load_instrument
+from medjury.panel._access._people import Person
 from medjury.panel._design._form import Read
 from medjury.panel._design._rounds import set_state
 from medjury.panel._meeting._differences import (
@@ -250,3 +251,12 @@ def test_of_two_proposals_at_the_same_moment_one_is_saved(either_place: str, tmp
     with ThreadPoolExecutor(2) as pool:
         assert sorted(pool.map(enter, range(2))) == ["saved", "told"]
     panel.database.close()
+
+
+def test_a_stranger_to_the_case_settles_nothing(tmp_path: Path) -> None:
+    panel, _ = closed_panel(tmp_path, [same("2", "5")])
+    stranger = Person("somebody", "Somebody", "rater")  # type: ignore[arg-type]
+    with panel.database.writing() as connection:
+        (item,) = meet(connection)
+        with pytest.raises(LookupError):
+            confirm(connection, item.code, stranger.id, 0, NOON)
