@@ -12,8 +12,8 @@ from tests.report.planted import page_of, planted_frame, section_made, write_run
 
 from medjury.foundation.errors import MedjuryError
 from medjury.report import write_page
-from medjury.report._sections.cases import cases
 from medjury.report._sections.ranking import ranking
+from medjury.report._sections.severe import cases
 
 HOSTILE = '<script>alert(1)</script><img src=x onerror="alert(2)"> "quoted" & \x00\x1b[31m \u202eevil'
 

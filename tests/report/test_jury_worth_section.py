@@ -10,7 +10,7 @@ import polars as pl
 from tests.report.planted import planted_frame, section_made, write_run
 
 from medjury.analysis.agreement import jury_worth
-from medjury.report._sections.beside_others import best_judge
+from medjury.report._sections.calibration import best_judge
 from medjury.tables import open_run
 
 

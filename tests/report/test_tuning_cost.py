@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from medjury.report._sections.tuning_cost import _curve
+from medjury.report._sections.strategies import _curve
 
 
 @pytest.mark.parametrize(

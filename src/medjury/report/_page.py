@@ -22,31 +22,25 @@ from medjury.report._sections.audits import (
     self_preference,
     stability_of_judges,
 )
-from medjury.report._sections.beside_others import beside_second_panel, best_judge
 from medjury.report._sections.board import board_memo, board_page
-from medjury.report._sections.calibration import calibration
-from medjury.report._sections.cases import cases
+from medjury.report._sections.calibration import beside_second_panel, best_judge, calibration
 from medjury.report._sections.claims import claims
 from medjury.report._sections.closed_loop import closed_loop
-from medjury.report._sections.cost import cost
-from medjury.report._sections.coverage import answering_models, coverage, shortened_records
-from medjury.report._sections.criteria import criteria
+from medjury.report._sections.coverage import answering_models, cost, coverage, shortened_records
 from medjury.report._sections.deliberations import deliberations
 from medjury.report._sections.distributions import dimensions, distributions
 from medjury.report._sections.first_page import first_page
 from medjury.report._sections.governance import STYLE as GOVERNANCE_STYLE
 from medjury.report._sections.governance import governance_page, refuse_another, reporting_checklist
 from medjury.report._sections.grades import confusion, differences, order_against_grade
-from medjury.report._sections.methods import methods
 from medjury.report._sections.other_agreement import attributes, classes
-from medjury.report._sections.pairs import preferred_systems
-from medjury.report._sections.preference import preference
+from medjury.report._sections.preference import preference, preferred_systems
 from medjury.report._sections.ranking import ranking
 from medjury.report._sections.raters import who_agrees
-from medjury.report._sections.rule_by_rule import gate
-from medjury.report._sections.severe import severe_errors
+from medjury.report._sections.rule_by_rule import criteria, gate
+from medjury.report._sections.severe import cases, severe_errors
 from medjury.report._sections.strategies import ways_of_judging
-from medjury.report._sections.study import ALTERED, study
+from medjury.report._sections.study import ALTERED, methods, study
 from medjury.report._sections.text_metrics import text_metrics
 from medjury.report._sections.triage import triage_of_answers
 from medjury.statistics import counted, moment, one_thread_each

@@ -15,7 +15,7 @@ from medjury.report._html import Html, definitions, element, joined, paragraph, 
 from medjury.report._material import Material, cut_short
 from medjury.report._sections.first_page import headline
 from medjury.report._sections.next_steps import listed
-from medjury.report._sections.pairs import board_shares
+from medjury.report._sections.preference import board_shares
 from medjury.report._sections.ranking import ranked_by
 from medjury.statistics import Estimate, counted, moment, percent, percent_of_limit, shown
 from medjury.store.runs import files
