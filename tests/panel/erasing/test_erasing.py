@@ -13,7 +13,7 @@ from pathlib import Path
 import polars
 import psycopg
 import pytest
-from sqlalchemy import insert, select, update
+from sqlalchemy import select, update
 from sqlalchemy.exc import DBAPIError
 from tests import chromium
 from tests.axe import looks_good
@@ -36,24 +36,11 @@ from medjury.panel._exchange._files import bring_in
 from medjury.panel._meeting._reference_files import set_up_references
 from medjury.panel._serve import Panel, make_app, open_panel
 from medjury.panel._tables import (
-    answers_table,
-    asked_table,
     assignments_table,
-    confirmations_table,
-    decisions_table,
-    imported_table,
+    inserted,
     items_table,
-    looks_table,
-    meeting_items_table,
-    meetings_table,
     metadata,
-    proposals_table,
     reference_cases_table,
-    reference_entries_table,
-    reference_panels_table,
-    reference_stages_table,
-    reference_work_table,
-    replies_table,
     rounds_table,
     trail_table,
 )
@@ -100,9 +87,8 @@ def fill(panel: Panel) -> None:
     at = NOON.isoformat()
     with panel.database.writing() as connection:
 
-        def add(table: object, **values: object) -> int:
-            made = connection.execute(insert(table).values(**values))  # type: ignore[arg-type]
-            return int(made.inserted_primary_key[0]) if made.inserted_primary_key else 0
+        def add(table: str, **values: object) -> int:
+            return inserted(connection, metadata.tables[table], **values)
 
         item = connection.execute(select(items_table.c.id).where(items_table.c.item == CASE)).scalar_one()
         (round_,) = connection.execute(select(rounds_table.c.id)).scalars()
@@ -113,32 +99,32 @@ def fill(panel: Panel) -> None:
         outcome = outcome_row(Score(3.0, SECRET))
         settled = dict.fromkeys(("accuracy", "completeness", "clarity"), outcome)
         for version in range(2, 60):
-            add(answers_table, assignment=assigned.id, version=version, submitted=False, said=said, outcomes={},
+            add("answers", assignment=assigned.id, version=version, submitted=False, said=said, outcomes={},
                 comment=f"{SECRET} draft {version}", measured=True, saved_at=at,
                 marks=[{"start": 16, "end": 16 + len(SECRET), "text": SECRET}])  # fmt: skip
-        add(looks_table, assignment=assigned.id, opened_at=at, last_at=at, seconds=1.0, beats=1)
-        asked = add(asked_table, assignment=assigned.id, question="which", code="code-asked", position=0.5,
+        add("looks", assignment=assigned.id, opened_at=at, last_at=at, seconds=1.0, beats=1)
+        asked = add("asked", assignment=assigned.id, question="which", code="code-asked", position=0.5,
                     turned=False, asked_at=at)  # fmt: skip
-        add(replies_table, asked=asked, version=1, choice="left", why=SECRET, said_at=at)
+        add("question_replies", asked=asked, version=1, choice="left", why=SECRET, said_at=at)
         meeting = add(
-            meetings_table, round=round_, differ="any", danger=0.5, by="raters", names=False, opened_at=at
+            "meetings", round=round_, differ="any", danger=0.5, by="raters", names=False, opened_at=at
         )
-        met = add(meeting_items_table, meeting=meeting, item=item, code="code-met", position=0.5,
+        met = add("meeting_items", meeting=meeting, item=item, code="code-met", position=0.5,
                   participants=[assigned.person], dimensions=["accuracy"])  # fmt: skip
-        proposed = add(proposals_table, meeting_item=met, version=1, person=assigned.person, agreed=True, said=said,
+        proposed = add("proposals", meeting_item=met, version=1, person=assigned.person, agreed=True, said=said,
                        outcomes=settled, reason=SECRET, said_at=at)  # fmt: skip
-        add(confirmations_table, proposal=proposed, person=assigned.person, confirmed_at=at)
-        add(decisions_table, meeting_item=met, version=1, person=assigned.person, said=said, outcomes=settled,
+        add("confirmations", proposal=proposed, person=assigned.person, confirmed_at=at)
+        add("decisions", meeting_item=met, version=1, person=assigned.person, said=said, outcomes=settled,
             reason=SECRET, said_at=at)  # fmt: skip
         assert panel.study is not None and set_up_references(connection, panel.study) == 3
         cases = reference_cases_table
         case = connection.execute(select(cases.c.id).where(cases.c.item == CASE)).scalar_one()
-        group = add(reference_panels_table, name="Renal", members=[assigned.person], names=False, made_at=at)
-        work = add(reference_work_table, panel=group, case=case, code="code-work", position=0.5)
-        add(reference_stages_table, work=work, stage="together", person=assigned.person, began_at=at)
-        add(reference_entries_table, work=work, part="together", version=1, person=assigned.person, submitted=False,
+        group = add("reference_panels", name="Renal", members=[assigned.person], names=False, made_at=at)
+        work = add("reference_work", panel=group, case=case, code="code-work", position=0.5)
+        add("reference_stages", work=work, stage="together", person=assigned.person, began_at=at)
+        add("reference_entries", work=work, part="together", version=1, person=assigned.person, submitted=False,
             said={"primary": SECRET}, outcomes={}, said_at=at)  # fmt: skip
-        add(imported_table, rater="Dr Far", item=CASE, system="one", dimension="accuracy", outcome=outcome,
+        add("imported_ratings", rater="Dr Far", item=CASE, system="one", dimension="accuracy", outcome=outcome,
             profile={}, file="far.csv", imported_at=at)  # fmt: skip
         for what, about in (
             ("invited", "somebody as rater"), ("decided", "code-met"), ("made a reference", "code-work"),

@@ -93,11 +93,17 @@ def test_who_has_no_part_in_a_case_is_told_that_there_is_none(tmp_path: Path) ->
     assert send(closed.adjudicator, "/account", f"/decisions/{other}", **fields).status_code == 404
 
 
-def test_the_second_of_two_who_save_at_once_keeps_what_they_typed(tmp_path: Path) -> None:
+def test_what_was_typed_stays_where_something_is_missing_and_where_another_saved_at_once(
+    tmp_path: Path,
+) -> None:
     closed = closed_app(tmp_path, DIFFER[:1])
     (code,) = meet(closed)
     one, two = closed.raters
     page = f"/together/{code}"
+    missing = send(one, page, page, version="0", **{"grade.accuracy": "3"})
+    assert missing.status_code == 400 and "Give your reason" in missing.text
+    assert re.search(r'value="3" checked', missing.text), "what was typed stays"
+    assert send(one, page, f"{page}/no-agreement", version="0").status_code == 400
     assert (
         send(one, page, page, version="0", **{"grade.accuracy": "3", "why.accuracy": "first"}).status_code
         == 303
@@ -112,17 +118,6 @@ def test_the_second_of_two_who_save_at_once_keeps_what_they_typed(tmp_path: Path
     assert send(two, page, f"{page}/confirm", version="0").status_code == 409
     assert send(two, page, f"{page}/confirm", version="1").status_code == 303
     assert "Settled" in two.get(page).text
-
-
-def test_a_form_with_something_missing_keeps_the_rest(tmp_path: Path) -> None:
-    closed = closed_app(tmp_path, DIFFER[:1])
-    (code,) = meet(closed)
-    page = f"/together/{code}"
-    answer = send(closed.raters[0], page, page, version="0", **{"grade.accuracy": "3"})
-    assert answer.status_code == 400
-    assert "Give your reason" in answer.text
-    assert re.search(r'value="3" checked', answer.text)
-    assert send(closed.raters[0], page, f"{page}/no-agreement", version="0").status_code == 400
 
 
 def test_a_script_in_what_people_type_stays_text(tmp_path: Path) -> None:
