@@ -79,9 +79,9 @@ def test_ids_of_any_kind_have_an_address_that_leads_back(tmp_path: Path) -> None
         assert reader.get(address).status_code == 200, address
 
 
-def test_a_note_of_a_megabyte_is_shown_in_parts(tmp_path: Path) -> None:
+def test_a_note_of_five_megabytes_is_shown_in_parts(tmp_path: Path) -> None:
     note = (
-        "Blood pressure 120/80 mmHg, pulse 72, no complaints. " * 20_000
+        "Blood pressure 120/80 mmHg, pulse 72, no complaints. " * 100_000
         + "The last line names digoxin toxicity."
     )
     ratings = explained(
@@ -89,12 +89,12 @@ def test_a_note_of_a_megabyte_is_shown_in_parts(tmp_path: Path) -> None:
     )
     run = plant_study(tmp_path, ratings, texts={"case-0001": {"notes": [{"id": "n1", "text": note}]}})
     reader = Reader(EvidenceRun(run))
-    assert len(note) > 1_000_000
+    assert len(note) > 5_000_000
     began = time.process_time()
     page = reader.text("/case/case-0001/alpha")
-    assert time.process_time() - began < 2
+    assert time.process_time() - began < 10
     assert len(page) < 200_000
-    assert "The first 60,000 of 1,060,037 characters." in page
+    assert "The first 60,000 of 5,300,037 characters." in page
     assert "not found in the source" not in page
     link = page.split('<a class="quoted" href="')[1].split("#")[0]
     last = reader.text(link)
