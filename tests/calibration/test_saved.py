@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -27,16 +28,20 @@ from medjury.tables import rating_table
 LABEL = "diagnosis@1.0"
 
 
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    study = calibrate(planted_ratings(dimensions=("risk",), instrument=LABEL), reference=["panel"])
-    save_calibrations(study, tmp_path / "calibration.json")
-    return tmp_path / "calibration.json"
+def risk(**changes: Any) -> pl.DataFrame:
+    return planted_ratings(**{"dimensions": ("risk",), "instrument": LABEL, **changes})
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("saved") / "calibration.json"
+    save_calibrations(calibrate(risk(), reference=["panel"]), path)
+    return path
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))
 def test_what_is_loaded_calibrates_exactly_as_what_was_saved(method: str, tmp_path: Path) -> None:
-    frame = planted_ratings(dimensions=("risk",), instrument=LABEL)
+    frame = risk()
     study = calibrate(frame, reference=["panel"], method=method)  # type: ignore[arg-type]
     assert len(save_calibrations(study, tmp_path / "c.json").rows) == 3
     for each, saved in zip(study.calibrations, load_calibrations(tmp_path / "c.json"), strict=True):
@@ -61,9 +66,9 @@ def test_the_file_says_where_it_came_from_and_holds_no_case_name(file: Path) -> 
 
 
 def test_the_data_hash_changes_with_the_data_and_not_with_their_order(tmp_path: Path) -> None:
-    frame = planted_ratings(dimensions=("risk",), instrument=LABEL)
+    frame = risk()
     hashes = []
-    for each in (frame, frame.reverse(), planted_ratings(dimensions=("risk",), instrument=LABEL, seed=1)):
+    for each in (frame, frame.reverse(), risk(seed=1)):
         save_calibrations(calibrate(each, reference=["panel"]), tmp_path / "c.json")
         hashes.append(load_calibrations(tmp_path / "c.json")[0].data_sha256)
     assert hashes[0] == hashes[1] != hashes[2]
@@ -79,18 +84,14 @@ def test_a_calibration_for_another_instrument_version_dimension_or_judge_is_refu
         ):
             saved.check(**{**right, **wrong})
     with pytest.raises(MedjuryError, match=r"is for instrument 'diagnosis@1.0', not for 'diagnosis@2.0'"):
-        apply_calibrations(
-            planted_ratings(dimensions=("risk",), instrument="diagnosis@2.0"), load_calibrations(file)
-        )
+        apply_calibrations(risk(instrument="diagnosis@2.0"), load_calibrations(file))
     with pytest.raises(MedjuryError, match=r"not for '\(not stated\)'"):
-        apply_calibrations(planted_ratings(dimensions=("risk",)), load_calibrations(file))
+        apply_calibrations(risk(instrument=None), load_calibrations(file))
 
 
 def test_applied_ratings_are_out_of_fold_for_the_cases_that_taught_and_final_for_new_ones(file: Path) -> None:
-    old = planted_ratings(dimensions=("risk",), instrument=LABEL)
-    new = planted_ratings(dimensions=("risk",), instrument=LABEL, seed=5).with_columns(
-        item="new " + pl.col("item")
-    )
+    old = risk()
+    new = risk(seed=5).with_columns(item="new " + pl.col("item"))
     applied = apply_calibrations(pl.concat([old, new]), load_calibrations(file))
     count = applied.find(rater="strict", dimension="risk")
     assert (count.n_out_of_fold, count.n_new, count.n_unscored) == (120, 120, 0)
@@ -108,22 +109,20 @@ def test_applied_ratings_are_out_of_fold_for_the_cases_that_taught_and_final_for
         assert scores[str(item), str(system)] == pytest.approx(value)
     assert {row.rater_kind for row in applied.ratings if row.rater == "jury:calibrated"} == {"jury"}
     safety = next(row for row in applied.ratings if row.dimension == "safety")
-    risk = scores if safety.rater == "strict:calibrated" else None
-    assert risk is None or safety.score == pytest.approx(6 - risk[safety.item, safety.system])
+    if safety.rater == "strict:calibrated":
+        assert safety.score == pytest.approx(6 - scores[safety.item, safety.system])
 
 
 def test_a_file_is_judged_on_the_cases_that_taught_it_as_if_cross_fitted_and_on_new_ones_as_it_is(
     file: Path,
 ) -> None:
-    old = planted_ratings(dimensions=("risk",), instrument=LABEL)
+    old = risk()
     where = {"rater": "strict", "dimension": "risk"}
     by_file = evaluate_calibrations(old, load_calibrations(file), reference=["panel"], resamples=0)
     by_study = calibrate(old, reference=["panel"], resamples=0)
     after = [each.find(**where, statistic="rmse").after.value for each in (by_file, by_study)]
     assert after[0] == pytest.approx(after[1])
-    new = planted_ratings(dimensions=("risk",), instrument=LABEL, seed=5).with_columns(
-        item="new " + pl.col("item")
-    )
+    new = risk(seed=5).with_columns(item="new " + pl.col("item"))
     found = evaluate_calibrations(new, load_calibrations(file), reference=["panel"], resamples=200)
     assert {fold for each in found.derived for fold in each.pairs.fold.tolist()} == {-1}
     change = found.find(**where, statistic="absolute_offset")
@@ -131,7 +130,7 @@ def test_a_file_is_judged_on_the_cases_that_taught_it_as_if_cross_fitted_and_on_
 
 
 def test_an_unscored_rating_stays_unscored(file: Path) -> None:
-    frame = planted_ratings(dimensions=("risk",), instrument=LABEL).with_columns(
+    frame = risk().with_columns(
         score=pl.when((pl.col("item") == "c4") & (pl.col("rater") == "strict")).then(None).otherwise("score")
     )
     applied = apply_calibrations(frame, load_calibrations(file))
@@ -142,12 +141,12 @@ def test_an_unscored_rating_stays_unscored(file: Path) -> None:
 
 
 def test_scores_beyond_the_fitted_range_are_counted(tmp_path: Path) -> None:
-    frame = planted_ratings(dimensions=("risk",), instrument=LABEL).with_columns(
+    frame = risk().with_columns(
         score=pl.when(pl.col("rater") == "strict").then(pl.col("score").clip(2, 4)).otherwise("score")
     )
     save_calibrations(calibrate(frame, reference=["panel"]), tmp_path / "c.json")
     applied = apply_calibrations(
-        planted_ratings(dimensions=("risk",), instrument=LABEL, seed=3),
+        risk(seed=3),
         load_calibrations(tmp_path / "c.json"),
     )
     count = applied.find(rater="strict", dimension="risk").n_outside
@@ -158,7 +157,7 @@ def test_scores_beyond_the_fitted_range_are_counted(tmp_path: Path) -> None:
 @pytest.mark.parametrize("label", [LABEL, None])
 def test_scores_off_the_scale_are_no_scores_and_it_is_said(label: str | None, tmp_path: Path) -> None:
     """The table's rule, whether the scale is the instrument's or the file's."""
-    frame = planted_ratings(dimensions=("risk",), instrument=label)
+    frame = risk(instrument=label)
     graded = rating_table(frame, scale=(1, 5))
     save_calibrations(calibrate(graded, reference=["panel"]), tmp_path / "c.json")
     row = frame.with_row_index().filter(pl.col("rater") == "strict")["index"][3]
@@ -174,9 +173,9 @@ def test_scores_off_the_scale_are_no_scores_and_it_is_said(label: str | None, tm
 
 
 def test_calibrations_that_fit_nothing_are_named(file: Path) -> None:
-    some = planted_ratings(dimensions=("risk",), judges={"strict": -0.9}, instrument=LABEL)
+    some = risk(judges={"strict": -0.9})
     assert apply_calibrations(some, load_calibrations(file)).unused == (("lenient", "risk"), ("jury", "risk"))
-    none = planted_ratings(dimensions=("risk",), judges={"stranger": 0.0}, instrument=LABEL)
+    none = risk(judges={"stranger": 0.0})
     with pytest.raises(MedjuryError, match="no calibration of the file fits the ratings"):
         apply_calibrations(none, load_calibrations(file))
 
@@ -223,7 +222,7 @@ def test_a_file_is_plain_json_without_nan(file: Path) -> None:
 
 def test_a_jury_is_formed_anew_by_the_rule_that_it_was_fitted_with(tmp_path: Path) -> None:
     judges = {"one": -0.9, "two": 0.0, "three": 0.7}
-    frame = planted_ratings(dimensions=("risk",), judges=judges, instrument=LABEL)
+    frame = risk(judges=judges)
     study = calibrate(rating_table(frame, jury="median"), reference=["panel"])
     save_calibrations(study, tmp_path / "c.json")
     jury = load_calibrations(tmp_path / "c.json")[-1]
@@ -247,7 +246,7 @@ def test_a_jury_is_formed_anew_by_the_rule_that_it_was_fitted_with(tmp_path: Pat
 def test_a_table_may_be_calibrated_again_beside_what_an_earlier_calibration_made(
     file: Path, tmp_path: Path
 ) -> None:
-    frame = planted_ratings(dimensions=("risk",), instrument=LABEL)
+    frame = risk()
     saved, first, again = load_calibrations(file), str(tmp_path / "first.csv"), str(tmp_path / "again.csv")
     once = apply_calibrations(frame, saved).save(first, with_originals=True)
     twice = apply_calibrations(rating_table(first, jury="mean"), saved).save(again, with_originals=True)
@@ -256,7 +255,7 @@ def test_a_table_may_be_calibrated_again_beside_what_an_earlier_calibration_made
 
 
 def test_a_stored_jury_stays_a_jury(tmp_path: Path) -> None:
-    frame = planted_ratings(dimensions=("risk",), judges={"strict": -0.9}, instrument=LABEL)
+    frame = risk(judges={"strict": -0.9})
     stored = frame.with_columns(
         rater_kind=pl.when(pl.col("rater") == "strict").then(pl.lit("jury")).otherwise("rater_kind")
     )
@@ -266,7 +265,7 @@ def test_a_stored_jury_stays_a_jury(tmp_path: Path) -> None:
 
 
 def test_development_cases_are_calibrated_too_for_nothing_is_concluded_from_them(file: Path) -> None:
-    table = rating_table(planted_ratings(dimensions=("risk",), instrument=LABEL))
+    table = rating_table(risk())
     served = pl.col("item") == "c0"
     table = replace(table, rows=table.rows.filter(~served), development_rows=table.rows.filter(served))
     applied = apply_calibrations(table, load_calibrations(file))

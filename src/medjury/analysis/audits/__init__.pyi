@@ -5,7 +5,6 @@ from ._drift import split_by as split_by
 from ._error_model import ERROR_COLUMNS as ERROR_COLUMNS
 from ._error_model import error_model as error_model
 from ._every_audit import COMPARING as COMPARING
-from ._every_audit import Audits as Audits
 from ._every_audit import audit as audit
 from ._finding import Audit as Audit
 from ._groups import group_differences as group_differences

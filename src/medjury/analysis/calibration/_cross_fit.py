@@ -28,7 +28,7 @@ from medjury.statistics import Floats
 
 FINAL = -1
 Calibrators = type[Isotonic] | type[Offset] | type[Linear] | type[Ordinal]
-METHODS: Mapping[Method, Calibrators] = {
+METHODS: Mapping[str, Calibrators] = {
     "isotonic": Isotonic,
     "offset": Offset,
     "linear": Linear,
@@ -173,7 +173,6 @@ def _check(
 
 def calibrator_kind(method: str) -> Calibrators:
     """The class of a method's name."""
-    for name, kind in METHODS.items():
-        if name == method:
-            return kind
-    raise MedjuryError(f"there is no calibration method {method!r}; use {', '.join(METHODS)}.")
+    if method not in METHODS:
+        raise MedjuryError(f"there is no calibration method {method!r}; use {', '.join(METHODS)}.")
+    return METHODS[method]

@@ -21,7 +21,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Floats, Result, Row, flat
 from medjury.tables import JuryName, JuryRule
 
-FORMAT, FORMAT_VERSION = "medjury calibration", 1
+FORMAT = "medjury calibration"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,7 +142,7 @@ def save_calibrations(study: CalibrationStudy, path: str | Path) -> CalibrationF
         entries.append(_entry(each, study, digest))
         pairs, what = each.pairs, (each.rater, each.dimension, each.part.instrument, each.fitted.method)
         rows.append(FittedRow(*what, pairs.n, pairs.n_cases, pairs.n_unscored, each.fitted.n_outside))
-    save_document(path, FORMAT, FORMAT_VERSION, {"calibrations": entries, "case_folds": cases})
+    save_document(path, FORMAT, {"calibrations": entries, "case_folds": cases})
     return CalibrationFile(str(path), tuple(rows), study.refused, study.warnings)
 
 
@@ -152,7 +152,7 @@ def load_calibrations(path: str | Path) -> tuple[SavedCalibration, ...]:
     def read(content: Mapping[str, Any]) -> tuple[SavedCalibration, ...]:
         return tuple(_calibration(entry, content) for entry in content["calibrations"])
 
-    return load_document(path, FORMAT, FORMAT_VERSION, read, "medjury calibrate fit")
+    return load_document(path, FORMAT, read, "medjury calibrate fit")
 
 
 def _entry(each: RaterCalibration, study: CalibrationStudy, digest: str) -> dict[str, Any]:

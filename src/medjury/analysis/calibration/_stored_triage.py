@@ -119,7 +119,7 @@ def cut_of(priority: Floats, cases: np.ndarray, catch: float) -> float | None:
 
 # Triage rules on disk: versioned JSON of numbers that says where it came from, refused where it is damaged.
 
-FORMAT, FORMAT_VERSION = "medjury triage rule", 1
+FORMAT = "medjury triage rule"
 _WORDS = ("jury", "dimension", "instrument")
 _NUMBERS = ("threshold", "catch", "confidence")
 _LISTED = ("jury", "spread", "labels")
@@ -148,12 +148,12 @@ def save_triage(stored: StoredTriage, path: str | Path) -> None:
             "target": taught.target.tolist(),
         },
     }
-    save_document(path, FORMAT, FORMAT_VERSION, content)
+    save_document(path, FORMAT, content)
 
 
 def load_triage(path: str | Path) -> StoredTriage:
     """Read a rule; a file that is damaged, of another kind or of another version is refused."""
-    return load_document(path, FORMAT, FORMAT_VERSION, _stored, "medjury triage RUN --save-rule FILE")
+    return load_document(path, FORMAT, _stored, "medjury triage RUN --save-rule FILE")
 
 
 def _stored(content: Mapping[str, Any]) -> StoredTriage:

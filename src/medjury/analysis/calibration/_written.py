@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 
 Made = TypeVar("Made")
+FORMAT_VERSION = 1
 
 
 def check_ending(path: str | Path, endings: Iterable[str], what: str = "this") -> str:
@@ -55,16 +56,14 @@ def write_frame(frame: polars.DataFrame, path: str | Path, *endings: str, what: 
     return frame.height
 
 
-def save_document(path: str | Path, kind: str, version: int, content: Mapping[str, Any]) -> None:
+def save_document(path: str | Path, kind: str, content: Mapping[str, Any]) -> None:
     """Numbers that were learnt, as one JSON file that says what it is and what wrote it."""
     when = datetime.now(UTC).isoformat(timespec="seconds")
-    head = {"format": kind, "format_version": version, "medjury": __version__, "created_at": when}
+    head = {"format": kind, "format_version": FORMAT_VERSION, "medjury": __version__, "created_at": when}
     _write(path, lambda: write_whole(path, as_json({**head, **content}) + "\n"))
 
 
-def load_document(
-    path: str | Path, kind: str, version: int, read: Callable[[dict[str, Any]], Made], make: str
-) -> Made:
+def load_document(path: str | Path, kind: str, read: Callable[[dict[str, Any]], Made], make: str) -> Made:
     """What `read` makes of such a file; one that is damaged, of another kind or another version is refused, with
     the command that makes one."""
     file, what = Path(path), f"a {kind.removeprefix('medjury ')} file"
@@ -76,10 +75,10 @@ def load_document(
         raise MedjuryError(f"{file}: not {what}: {error}") from None
     if not isinstance(content, dict) or content.get("format") != kind:
         raise MedjuryError(f"{file}: not {what}; make one with: {make}")
-    if content.get("format_version") != version:
+    if content.get("format_version") != FORMAT_VERSION:
         raise MedjuryError(
-            f"{file}: {what} of format {content.get('format_version')!r}; this medjury reads {version}. Make it "
-            f"again ({make}), or use the medjury that wrote it."
+            f"{file}: {what} of format {content.get('format_version')!r}; this medjury reads {FORMAT_VERSION}. "
+            f"Make it again ({make}), or use the medjury that wrote it."
         )
     try:
         return read(content)
