@@ -88,6 +88,7 @@ def test_a_model_aligns_over_http(files: tuple[str, str], capsys: pytest.Capture
     ("words", "complaint"),
     [
         (("--url", "http://127.0.0.1:9/v1"), "give --model too"),
+        (("--top-p", "0.9"), "belong to a model: give --model too"),
         (("--speaker", "nurse"), "nobody here is called 'nurse'"),
         (("--model", "m", "--url", "https://models.example/v1"), "models.example"),
         (("--truth", "none.json"), "none.json: cannot be read"),
@@ -127,11 +128,6 @@ def test_real_consultations(call: str, capsys: pytest.CaptureFixture[str]) -> No
     found = json.loads(capsys.readouterr().out)["evaluation"]
     assert found["structural"] >= 0.95
     assert min(found["golden_classification"], found["asr_classification"]) >= 0.98
-
-
-def test_how_a_model_draws_needs_a_model(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["align", *files, "--top-p", "0.9"]) == 2
-    assert "belong to a model: give --model too" in capsys.readouterr().err
 
 
 def test_the_calls_of_a_folder_beside_alignments_by_hand(

@@ -302,11 +302,3 @@ def test_a_jury_may_be_formed_of_what_apply_wrote(
     found = run_json(capsys, "calibrate", "report", out, *calibrated, "--resamples", "0")
     raters = {each["rater"] for each in found["changes"]}
     assert raters == {"lenient:calibrated", "strict:calibrated", "jury", "jury_of_calibrated"}
-
-
-def test_earlier_spellings_of_options_are_understood(
-    ratings: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = ("calibrate", "report", ratings, "--reference", "panel", "--resamples", "0")
-    new = run_json(capsys, *words, "--raters", "strict", "--dimensions", "accuracy")
-    assert run_json(capsys, *words, "--judge", "strict", "--dimension", "accuracy") == new

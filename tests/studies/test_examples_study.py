@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,7 @@ from typing import Any
 import polars
 import pytest
 from tests.loopback import Call, LoopbackServer
-from tests.processes import kill, start, wait_until
-from tests.studies.running import manifest_of, ratings_of, run_without_report
+from tests.studies.running import killed_at, manifest_of, ratings_of, run_without_report
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -343,20 +341,8 @@ def test_a_killed_run_with_examples_goes_on_where_it_stopped(
     write_rated: Write, server: LoopbackServer
 ) -> None:
     study = write_rated(examples={"shots": 2, "draw": "nearest"}, judge={"concurrency": 1})
-    reached = threading.Event()
-
-    def hang(call: Call) -> str:
-        if len(server.calls) > 10:
-            reached.set()
-            return "latency:60"
-        return as_clinicians(call)
-
-    server.endpoint.behaviours = hang
-    killed = start(study)
-    wait_until(reached.is_set, killed)
-    kill(killed)
+    killed_at(study, server, lambda call: len(server.calls) > 10)
     asked = len(server.calls)
-    server.endpoint.behaviours = as_clinicians
     assert run(study) == "complete"
     assert len(server.calls) - asked <= 30 and len({call.body for call in server.calls}) == 40
 

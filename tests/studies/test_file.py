@@ -75,11 +75,6 @@ def test_two_equal_judges_are_refused(tmp_path: Path) -> None:
     assert "one judge counted twice" in told
 
 
-def test_a_missing_study_file_is_told() -> None:
-    with pytest.raises(MedjuryError, match="there is no such file"):
-        load_study("no-such-study.yaml")
-
-
 def test_the_template_is_a_valid_study(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "cases.jsonl").write_text('{"id": "a", "candidate": "x", "texts": {"context": "n"}}\n')
     file = tmp_path / "study.yaml"

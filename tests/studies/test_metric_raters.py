@@ -146,24 +146,18 @@ def test_the_impact_estimate_rates_with_the_question_before_and_says_what_change
         ([{"wer": None, "cpus": "many"}], "cpus: is a number above 0"),
         ([{"gpus": 1}], "a metric is a word"),
         (["clinical_bleurt"], "give the folder of your own"),
+        (["wer"], "'wer' is the name of a judge or of the jury"),
     ],
 )
 def test_what_is_no_metric_is_refused_with_its_line(
     write_study: Write, metrics: list[object], message: str, server: LoopbackServer,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
-    study = write_study(metrics=metrics)
+    study = write_study(judge={"name": "wer"}, metrics=metrics)
     assert run_without_report(study) == 2
     told = capsys.readouterr().err
     assert message in told and "metrics" in told and "line" in told
     assert not server.calls
-
-
-def test_a_judge_cannot_have_the_name_of_a_metric(
-    write_study: Write, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run_without_report(write_study(judge={"name": "wer"}, metrics=["wer"])) == 2
-    assert "'wer' is the name of a judge or of the jury" in capsys.readouterr().err
 
 
 def test_a_learned_metric_without_its_libraries_is_refused_before_any_call(

@@ -103,7 +103,7 @@ class RatedStudy:
         return self.settings.panel
 
 
-def load_rated_study(path: str | Path, *, skip_bad_cases: bool = False) -> RatedStudy:
+def load_rated_study(path: str | Path) -> RatedStudy:
     """Read a study file for its clinicians; every problem is reported with its line and what to do about it."""
     document = read_document(path)
     settings = validate(document, RatedStudyFile)
@@ -114,7 +114,7 @@ def load_rated_study(path: str | Path, *, skip_bad_cases: bool = False) -> Rated
         )
         raise MedjuryError(document.complaint(("drafting",), problem))
     refuse_lost_criteria(Path(document.file), settings)
-    material = read_material(document, settings, skip_bad_cases=skip_bad_cases)
+    material = read_material(document, settings)
     _check(document, settings.panel, material.instrument)
     folder = Path(document.file).resolve().parent
     rounds = _rounds(document, settings.panel, material, folder)
