@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from medjury.foundation.errors import MedjuryError
 from medjury.texts.metrics import impact
-from medjury.texts.metrics._impact import Impact, impact_features
-from medjury.texts.metrics._impact_model import MODEL_FEATURES
+from medjury.texts.metrics._impact import MODEL_FEATURES, Impact, impact_features
 
 SYMPTOM_QUESTION = "Have you had any chest pain or trouble breathing?"
 

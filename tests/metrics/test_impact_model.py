@@ -12,10 +12,11 @@ from tests.metrics.some_texts import PRIMOCK
 
 from medjury.foundation.errors import MedjuryError
 from medjury.texts.metrics._differences import FEATURES
-from medjury.texts.metrics._impact import check_impact, impact_features
-from medjury.texts.metrics._impact_model import (
+from medjury.texts.metrics._impact import (
     MODEL_FEATURES,
+    check_impact,
     fit_impact_model,
+    impact_features,
     read_impact_model,
     shipped_model,
 )

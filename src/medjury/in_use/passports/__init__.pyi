@@ -7,6 +7,6 @@ from ._document import RefusedError as RefusedError
 from ._document import read_passport as read_passport
 from ._exchange import passport_as as passport_as
 from ._exchange import passport_from as passport_from
+from ._judging import ReadyJury as ReadyJury
 from ._judging import judge_with_passport as judge_with_passport
 from ._making import make_passport as make_passport
-from ._one_case import ReadyJury as ReadyJury

@@ -1,4 +1,5 @@
-"""Judging by a passport: exactly that jury, its calibration, and for every case whether it lies inside."""
+"""Judging by a passport: exactly that jury, its calibration, and for every case whether it lies inside; a file of
+cases at once, or one by one, as a program sends them to a jury that stays ready."""
 
 from __future__ import annotations
 
@@ -11,17 +12,27 @@ from pathlib import Path
 from typing import Any, Literal
 
 from medjury.analysis.calibration import apply_calibrations, load_calibrations
+from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
-from medjury.foundation.files import write_whole
+from medjury.foundation.files import private_folder, write_whole
 from medjury.in_use.passports._document import LIMITS, Passport, RefusedError, expired, read_passport
 from medjury.in_use.passports._population import Placed, Placing
 from medjury.in_use.passports._rebuilding import answering_changes, jury_changes, jury_of, rebuilt_study
 from medjury.in_use.passports._scope import InScope, all_outside, in_scope
 from medjury.intake.cases import Case, CaseSource, LeftOut, clean_text
-from medjury.store.ratings import guard_frame
+from medjury.store.ratings import Rating, guard_frame
 from medjury.store.runs import RunFolder, from_files_words
-from medjury.studies import RunResult, Study, Watcher, run_study
-from medjury.tables import RatingTable, open_run
+from medjury.studies import (
+    RunResult,
+    Study,
+    Watcher,
+    answering_models,
+    judge_cases,
+    load_study,
+    refuse_over_budget,
+    run_study,
+)
+from medjury.tables import RatingTable, open_run, rating_table
 
 Outside = Literal["flag", "refuse"]
 Status = Literal["complete", "incomplete", "failed", "void"]
@@ -111,6 +122,7 @@ class Judged:
 _CALIBRATION, _PASSPORT = "calibration.json", "passport.json"
 # By case, system and dimension.
 Scores = dict[tuple[str, str, str], dict[str, Any]]
+_USELESS = "the jury of this passport was not validated, so it does not judge"
 _FIRST = 8  # cases after which it is known who answers
 
 
@@ -154,21 +166,14 @@ def judge_with_passport(
     one that was validated, judging stops after the first cases and there are no scores."""
     passport = read_passport(path, signers)
     if passport.force == "unvalidated" and not allow_unvalidated:
-        raise RefusedError(
-            f"{path}: the jury of this passport was not validated, so it does not judge; to try it out "
-            "anyway: --allow-unvalidated"
-        )
+        raise RefusedError(f"{path}: {_USELESS}; to try it out anyway: --allow-unvalidated")
     if why := expired(passport, now):
         raise RefusedError(f"{path}: the passport {why}")
-    if unmade := from_files_words(passport.jury.judges):
-        raise RefusedError(f"{path}: this jury can judge no other case. {unmade[0]}")
+    _refuse_unmade(path, passport)
     folder = Path(out)
     _refuse_other_passport(folder, passport)
     study = rebuilt_study(passport, cases, folder, override)
-    if changes := jury_changes(passport.jury, jury_of(study)):
-        raise RefusedError(
-            f"{path}: the passport is void, because this is a different jury: {'; '.join(changes)}"
-        )
+    _refuse_another_jury(path, passport, study)
     write_whole(folder / _PASSPORT, passport.text())
     placing = Placing(passport.population)
     placed: dict[Answer, Placed] = {}
@@ -205,6 +210,18 @@ def judge_with_passport(
     )
     write_whole(folder / SUMMARY, found.to_json() + "\n")
     return found
+
+
+def _refuse_unmade(path: str | Path, passport: Passport) -> None:
+    if unmade := from_files_words(passport.jury.judges):
+        raise RefusedError(f"{path}: this jury can judge no other case. {unmade[0]}")
+
+
+def _refuse_another_jury(path: str | Path, passport: Passport, study: Study) -> None:
+    if changes := jury_changes(passport.jury, jury_of(study)):
+        raise RefusedError(
+            f"{path}: the passport is void, because this is a different jury: {'; '.join(changes)}"
+        )
 
 
 def _refuse_other_passport(folder: Path, passport: Passport) -> None:
@@ -324,3 +341,88 @@ def _write(rows: list[dict[str, Any]], file: Path) -> None:
         schema={name: types.get(name, pl.String) for name in names},
     )
     write_whole(file, guard_frame(frame).write_csv())
+
+
+_NO_CASES = "cases.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedCase:
+    """The jury's word on one case: a row for every dimension, where the case lies, and the judges' votes."""
+
+    rows: tuple[dict[str, Any], ...]
+    placed: Placed
+    votes: tuple[Rating, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyJury:
+    """The jury of a passport, built anew in a folder; its store, log and budget are kept there."""
+
+    passport: Passport
+    study: Study
+    folder: Path
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        folder: str | Path,
+        override: str | Path | None = None,
+        *,
+        answers: str | Path | None = None,
+        signers: str | Path | None = None,
+    ) -> ReadyJury:
+        """Refused where the passport was edited, where its jury failed its gate, and where the jury that could be
+        built here is another one. `override` says how the judges are reached, or is a study file that has the
+        very same jury; with recorded `answers` nobody is asked."""
+        passport = read_passport(path, signers)
+        if passport.force == "unvalidated":
+            raise RefusedError(f"{path}: {_USELESS}")
+        _refuse_unmade(path, passport)
+        place = Path(folder)
+        private_folder(place)
+        stated = None if override is None else read_document(override).value
+        if override is not None and isinstance(stated, dict) and "instrument" in stated:
+            study = load_study(override)
+        else:
+            write_whole(place / _NO_CASES, "")
+            study = rebuilt_study(passport, place / _NO_CASES, place, override, answers)
+        _refuse_another_jury(path, passport, study)
+        return cls(passport, study, place)
+
+    def refuse_expired(self, now: datetime | None = None) -> None:
+        if why := expired(self.passport, now):
+            raise RefusedError(f"the passport {why}")
+
+    def judge(self, case: Case, *, refuse_outside: bool = False, now: datetime | None = None) -> JudgedCase:
+        """The jury's scores of a case, calibrated where the passport says how. A case outside what was validated
+        is flagged, or not judged at all; one outside the scope has no score. Where the model that answers
+        is not the one that was validated, there is no score."""
+        self.refuse_expired(now)
+        placed = Placing(self.passport.population).place(case)
+        answer = (case.id, case.system)
+        scoped = {answer: in_scope(self.passport.verdicts, case)}
+        if (refuse_outside and not placed.inside) or all_outside(scoped[answer]):
+            rows = judged_rows(self.passport, {answer: placed}, scoped, {}, frozenset(), "complete")
+            return JudgedCase(tuple(rows), placed)
+        found = judge_cases(self.study, [case])
+        answered = answering_models(
+            (each.rater, each.model_asked or "", each.model_answered, 1)
+            for each in found
+            if each.rater_kind == "judge" and each.model_answered
+        )
+        if changes := answering_changes(self.passport.jury.answered, answered):
+            text = "; ".join(changes)
+            raise RefusedError(
+                f"the passport is void: the model that answers is not the one that was validated: {text}"
+            )
+        if not found:
+            raise MedjuryError(
+                "the jury gave no answer at all; look into its audit.jsonl, and send the text again"
+            )
+        table = rating_table(list(refuse_over_budget(found)))
+        read = jury_scores(table, self.passport)
+        calibrated_scores(table, self.passport, self.folder, read)
+        rows = judged_rows(self.passport, {answer: placed}, scoped, read, frozenset({answer}), "complete")
+        return JudgedCase(tuple(rows), placed, found)
