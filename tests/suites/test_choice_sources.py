@@ -203,6 +203,12 @@ def test_medmcqa_counts_as_its_file_says(tmp_path: Path) -> None:
     assert last.items == (Item("q0", {"question": "?"}, ("D", "A"), choices, facts={"subject": ""}),)
 
 
+@pytest.mark.parametrize(("right", "why"), [((1, 2, 3), "neither 0 nor 4"), ((0, 4), "both 0 and 4")])
+def test_where_medmcqa_counts_from_is_never_guessed(tmp_path: Path, right: tuple[int, ...], why: str) -> None:
+    with pytest.raises(MedjuryError, match=why):
+        read("medmcqa", medmcqa(tmp_path / "x.jsonl", *right))
+
+
 @pytest.mark.parametrize(
     ("right", "first", "golds", "problems", "hidden"),
     [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import zipfile
 from pathlib import Path
@@ -35,35 +34,14 @@ def problems(name: str, path: Path) -> str:
 @pytest.mark.parametrize(
     ("name", "file", "old", "new", "problem"),
     [
-        ("medec", "", ",1,treatment,1,", ",1,treatment,9,", "do not match each other and the sentences"),
         ("medec", "", ",0,NA,-1,", ",2,NA,-1,", "Error Flag is none of 0, 1"),
-        ("medec", "", '"0 A 30', '"A 30', "Sentences does not begin with"),
         ("medec", "", "s-1,", "s-0,", "its id appears twice, first in medec.csv, row 2"),
-        (
-            "head_qa",
-            "",
-            '"ra": "2"',
-            '"ra": "7"',
-            "exam Sample_2013, question 1: the right answer (ra) is none",
-        ),
-        ("head_qa", "", '"37 degrees."', '""', "one of the choices is empty"),
         ("head_qa", "", '"aid": 2', '"aid": 1', "two answers have the same number"),
         ("pubmedqa", "ori_pqal.json", '"no"', '"yes"', "is not what test_ground_truth.json says"),
-        ("pubmedqa", "test_ground_truth.json", '"2"', '"9"', "lacks 1 of the test ids, such as 9"),
         ("pubmedqa", "ori_pqal.json", '"CONTEXTS": ["Forty', '"CONTEXT": ["Forty', "CONTEXTS"),
-        ("ehrsql", "valid.json", '"is_impossible": true', '"is_impossible": false', "contradict one another"),
-        ("ehrsql", "valid.json", '"is_impossible": true', '"is_impossible": "yes"', "neither true nor false"),
-        ("ehrsql", "eicu.sql", "CREATE TABLE medication", "CREATE TABLE drugs", "has no table drugs"),
-        ("medcalc_bench", "", "25.0,23.75", "35.0,23.75", "does not lie between its limits"),
-        ("medcalc_bench", "", ",decimal,", ",decmal,", "Output Type is none of decimal, integer, date"),
-        ("medcalc_bench", "", "23.75", "nan", "Lower Limit is not a finite number"),
-        ("medcalc_bench", "", "\"('2 weeks', '3 days')\"", "17", "is neither a date"),
         ("medbullets", "", ",A,Croup,", ",B,Croup,", "answer_idx and answer name different choices"),
         ("medbullets", "", ",Asthma,", ",,", "opb is empty"),
-        ("medqa", "", '"B": "Kidney"', '"X": "Kidney"', "options is not lettered A, B, C"),
         ("medhallu", "", '["Tea holds caffeine."', "[1", "Knowledge is not a list of texts"),
-        ("mediqa_qa", "", 'ReferenceRank="2"', 'ReferenceRank="3"', "its answers are not ranked 1, 2, 3"),
-        ("mediqa_qa", "", 'ReferenceScore="4"', 'ReferenceScore="9"', "a ReferenceScore is not 1 to 4"),
         ("med_dialog", "", '"tgt": "What causes', '"tgd": "What causes', "tgt"),
         ("bmt_status", "", '"gold": "A"', '"gold": "E"', "the right answer is none of the choices"),
         ("mimic_iv_billing_code", "", '"J18.9"', '""', "gold is empty"),
@@ -116,8 +94,6 @@ def test_a_database_that_is_damaged_is_told_before_a_query_runs(tmp_path: Path) 
     shutil.copytree(sample_file(load_benchmark("ehrsql")), folder)
     (folder / "eicu.sqlite").write_bytes(b"SQLite format 3\x00" + b"\x00" * 500)
     assert "eicu.sqlite: is not an SQLite database, or it is damaged" in problems("ehrsql", folder)
-    (folder / "eicu.sqlite").unlink()
-    assert "no query can be run" in problems("ehrsql", folder)
 
 
 def test_xml_that_declares_entities_is_refused(tmp_path: Path) -> None:
@@ -147,37 +123,6 @@ def test_only_red_marks_an_answer(tmp_path: Path) -> None:
     before = document(tmp_path, "Pain is", "Pain is")
     assert [item.gold for item in before.items] == [("B",), ("A",), ("B",), ("B",)]
     assert [item.gold for item in document(tmp_path, "FF0000", "C45911").items] == [("B",)] * 4
-
-
-def write_medmcqa(folder: Path, *right: int | None) -> Path:
-    answers = {"opa": "a", "opb": "b", "opc": "c", "opd": "d"}
-    rows = [{"id": str(number), "question": "?", **answers, "cop": cop} for number, cop in enumerate(right)]
-    file = folder / "x.jsonl"
-    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return file
-
-
-def test_medmcqa_counts_from_nought_or_from_one_and_never_guesses(tmp_path: Path) -> None:
-    benchmark = load_benchmark("medmcqa")
-
-    def letters(*right: int | None) -> list[str]:
-        return [item.gold[0] for item in load_items(benchmark, write_medmcqa(tmp_path, *right)).items]
-
-    assert letters(1, 2, 4) == ["A", "B", "D"]
-    assert letters(0, 1, 3) == ["A", "B", "D"]
-    with pytest.raises(MedjuryError, match="neither 0 nor 4"):
-        letters(1, 2, 3)
-    with pytest.raises(MedjuryError, match="both 0 and 4"):
-        letters(0, 4)
-    assert load_items(benchmark, write_medmcqa(tmp_path, 1, 4, -1)).left_out == {
-        "row whose right answer the source does not publish": 1
-    }
-
-
-def test_choices_that_read_the_same_are_all_right(tmp_path: Path) -> None:
-    path = changed("head_qa", tmp_path, '"Liver."', '"pancreas."')
-    items = load_items(load_benchmark("head_qa"), path).items
-    assert items[1].gold == ("A", "B")
 
 
 def test_letters_that_were_lost_are_told(tmp_path: Path) -> None:

@@ -235,37 +235,16 @@ def test_medec_numbers_its_sentences_and_says_which_is_wrong(tmp_path: Path) -> 
     }  # fmt: skip
 
 
+UNLIKE = "Error Flag and Error Sentence ID do not match each other and the sentences"
+
+
 @pytest.mark.parametrize(
     ("text", "flag", "number", "corrected", "problem"),
     [
-        (
-            "0 A.\n1 B.",
-            1,
-            2,
-            "C.",
-            "Error Flag and Error Sentence ID do not match each other and the sentences",
-        ),
-        (
-            "0 A.\n1 B.",
-            0,
-            1,
-            "",
-            "Error Flag and Error Sentence ID do not match each other and the sentences",
-        ),
-        (
-            "0 A.\n1 B.",
-            0,
-            7,
-            "",
-            "Error Flag and Error Sentence ID do not match each other and the sentences",
-        ),
-        (
-            "0 A.\n1 B.",
-            1,
-            -1,
-            "C.",
-            "Error Flag and Error Sentence ID do not match each other and the sentences",
-        ),
+        ("0 A.\n1 B.", 1, 2, "C.", UNLIKE),
+        ("0 A.\n1 B.", 0, 1, "", UNLIKE),
+        ("0 A.\n1 B.", 0, 7, "", UNLIKE),
+        ("0 A.\n1 B.", 1, -1, "C.", UNLIKE),
         ("0 A.", 1, 0, "", "Corrected Sentence is empty"),
         ("0 A.", 1, "0.5", "B.", "Error Sentence ID is not a whole number"),
         ("1 A.", 0, -1, "", "Sentences does not begin with `0 ` and a sentence"),
