@@ -17,7 +17,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from medjury.instruments import (
-    LONGEST_REPLY,
     AnswerError,
     Dimension,
     Input,
@@ -29,7 +28,7 @@ from medjury.instruments import (
     read_answer,
     read_reply,
 )
-from medjury.instruments._reader import REASONING
+from medjury.instruments._reader import LONGEST_REPLY, REASONING
 
 FOLDER = Path(__file__).parent / "replies"
 TOKEN = "7f3a09c41e"

@@ -28,10 +28,10 @@ from medjury.judging import (
     SelectionRules,
     ShareRule,
     Speaker,
-    WorkedClaim,
     WorkedClaims,
 )
 from medjury.judging._claims.prompts import listing_system, verifying_schema, verifying_system
+from medjury.judging._claims.worked import WorkedClaim
 from medjury.judging._draft_sources import select_sources
 from medjury.models import Gate, MemoryCache, Request, Scripted, make_model
 from medjury.studies._study.setup import prompt_version

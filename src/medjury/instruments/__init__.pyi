@@ -13,7 +13,6 @@ from ._instrument import Example as Example
 from ._instrument import Input as Input
 from ._instrument import Instrument as Instrument
 from ._instrument import SkipRule as SkipRule
-from ._instrument import Translation as Translation
 from ._instrument import instrument_for as instrument_for
 from ._load import list_instruments as list_instruments
 from ._load import load_instrument as load_instrument
@@ -23,7 +22,6 @@ from ._outcome import Outcome as Outcome
 from ._outcome import Reason as Reason
 from ._outcome import Score as Score
 from ._outcome import Unscored as Unscored
-from ._reader import LONGEST_REPLY as LONGEST_REPLY
 from ._reader import VERDICT as VERDICT
 from ._reader import AnswerError as AnswerError
 from ._reader import Way as Way

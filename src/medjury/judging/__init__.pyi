@@ -26,7 +26,6 @@ from ._claims.records import claim_cases as claim_cases
 from ._claims.share import ShareRule as ShareRule
 from ._claims.steps import ClaimReading as ClaimReading
 from ._claims.worked import CLAIM_EXAMPLES as CLAIM_EXAMPLES
-from ._claims.worked import WorkedClaim as WorkedClaim
 from ._claims.worked import WorkedClaims as WorkedClaims
 from ._clinical_words import tokens as tokens
 from ._closed_loop_rater import ClosedLoop as ClosedLoop

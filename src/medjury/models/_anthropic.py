@@ -256,7 +256,6 @@ def _words(error: Any) -> str:
 
 _PATH = "/v1/messages/batches"
 _CLOCKS = timedelta(minutes=10)  # between ours and the provider's
-_MOST_PAGES = 50
 # What the provider calls an error, as the HTTP status that it would have been.
 _STATUS = {
     "invalid_request_error": 400, "authentication_error": 401, "permission_error": 403, "not_found_error": 404,
@@ -278,39 +277,26 @@ class AnthropicBatches(BatchProvider):
         not ended yet cannot tell: then nobody knows, and nothing may be asked again."""
         since = datetime.fromisoformat(job.created_at) - _CLOCKS
         ours = {call.key for call in job.calls}
-        unknown, after = False, ""
-        for _ in range(_MOST_PAGES):
-            page = await self._wire.json("GET", f"{_PATH}?limit=100{after}")
-            for each in page.get("data") or ():
-                found = fields(each)
-                if _moment(found.get("created_at")) < since:
-                    return self._undecided(unknown)
-                if sum(n for n in fields(found.get("request_counts")).values() if isinstance(n, int)) != len(
-                    ours
-                ):
-                    continue
-                if found.get("processing_status") != "ended":
-                    unknown = True
-                elif await self._holds(str(found["id"]), ours):
-                    return str(found["id"])
-            if not page.get("has_more") or not page.get("last_id"):
+        unknown = False
+        async for found in self._listed(_PATH, "after_id"):
+            if _moment(found.get("created_at")) < since:
                 break
-            after = f"&after_id={page['last_id']}"
-        return self._undecided(unknown)
+            counts = fields(found.get("request_counts")).values()
+            if sum(n for n in counts if isinstance(n, int)) != len(ours):
+                continue
+            if found.get("processing_status") != "ended":
+                unknown = True
+            elif await self._holds(str(found["id"]), ours):
+                return str(found["id"])
+        if unknown:
+            why = "a batch job that may be ours has not ended yet, and only its results will show; run again later"
+            raise LostReplyError(Reason.PROVIDER, why, retry=True)
+        return None
 
     async def _holds(self, provider_id: str, ours: set[str]) -> bool:
         async for result in self.results(provider_id):
             return result.key in ours
         return False
-
-    @staticmethod
-    def _undecided(unknown: bool) -> None:
-        if unknown:
-            found = (
-                "a batch job that may be ours has not ended yet, and only its results will show; run "
-                "again later"
-            )
-            raise LostReplyError(Reason.PROVIDER, found, retry=True)
 
     async def look(self, provider_id: str) -> tuple[State, str]:
         found = await self._wire.json("GET", f"{_PATH}/{provider_id}")

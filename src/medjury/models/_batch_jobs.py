@@ -17,6 +17,7 @@ from medjury.instruments import Reason
 from medjury.models._chat import ModelError, Reply, Request
 from medjury.models._connection import Opened, PerLoop, open_session
 from medjury.models._faults import LostReplyError, Place, connection_fault, error_words, fault
+from medjury.models._reply_fields import fields
 
 if TYPE_CHECKING:
     import aiohttp
@@ -84,6 +85,7 @@ class JobJournal(Protocol):
 
 _LARGEST_BODY = 1024 * 1024 * 1024
 _SECONDS = 900.0
+_MOST_PAGES = 50
 
 
 class Wire:
@@ -183,6 +185,17 @@ class BatchProvider(ABC):
             if (result := read(line)) is not None:
                 self._asked_in.setdefault(result.key, self._dialect())
                 yield result
+
+    async def _listed(self, path: str, after: str) -> AsyncIterator[dict[str, Any]]:
+        """What the provider lists, page by page; `after` names the parameter that leads to the next one."""
+        more = ""
+        for _ in range(_MOST_PAGES):
+            page = await self._wire.json("GET", f"{path}?limit=100{more}")
+            for each in page.get("data") or ():
+                yield fields(each)
+            if not page.get("has_more") or not page.get("last_id"):
+                return
+            more = f"&{after}={page['last_id']}"
 
     def reply(self, request: Request, result: JobResult) -> Reply:
         """The reply; `ModelError` where it is none."""

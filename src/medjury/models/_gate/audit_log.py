@@ -45,32 +45,35 @@ class AuditError(MedjuryError):
 def verify_audit_log(path: str | Path) -> int:
     """The number of entries of a log whose chain is whole; `AuditError` names the first broken line."""
     previous, number, torn = FIRST, 0, None
-    try:
-        with Path(path).open("rb") as file:
-            for place, line in enumerate(file, 1):
-                entry = entry_of(line.rstrip(b"\n"))
-                where = f"{path}, line {place}"
-                if torn is not None and (
-                    entry is None or entry.get("event") != "sealed" or entry.get("torn") != torn[1]
-                ):
-                    raise AuditError(f"{path}, line {torn[0]}: is damaged, and no later entry seals it")
-                if entry is None:
-                    torn = (place, hashlib.sha256(line.rstrip(b"\n")).hexdigest())
-                    continue
-                torn = None
-                number += 1
-                if entry["n"] != number:
-                    raise AuditError(
-                        f"{where}: is entry {entry['n']}, {number} was expected; lines are missing"
-                    )
-                if entry["previous"] != previous:
-                    raise AuditError(f"{where}: does not follow the line before it; the log was changed")
-                previous = entry["hash"]
-    except OSError as error:
-        raise AuditError(f"{path}: the audit log cannot be read ({error.strerror})") from None
+    for place, line in enumerate(_lines(path), 1):
+        entry = entry_of(line.rstrip(b"\n"))
+        where = f"{path}, line {place}"
+        if torn is not None and (
+            entry is None or entry.get("event") != "sealed" or entry.get("torn") != torn[1]
+        ):
+            raise AuditError(f"{path}, line {torn[0]}: is damaged, and no later entry seals it")
+        if entry is None:
+            torn = (place, hashlib.sha256(line.rstrip(b"\n")).hexdigest())
+            continue
+        torn = None
+        number += 1
+        if entry["n"] != number:
+            raise AuditError(f"{where}: is entry {entry['n']}, {number} was expected; lines are missing")
+        if entry["previous"] != previous:
+            raise AuditError(f"{where}: does not follow the line before it; the log was changed")
+        previous = entry["hash"]
     if torn is not None:
         raise AuditError(f"{path}, line {torn[0]}: the last line is damaged; the next run seals it")
     return number
+
+
+def _lines(path: str | Path, *, may_be_absent: bool = False) -> Iterator[bytes]:
+    try:
+        with Path(path).open("rb") as file:
+            yield from file
+    except OSError as error:
+        if not (may_be_absent and isinstance(error, FileNotFoundError)):
+            raise AuditError(f"{path}: the audit log cannot be read ({error.strerror})") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,38 +94,29 @@ def audit_totals(path: str | Path) -> AuditTotals:
     known. The chain is not verified; a log that is not there has no calls."""
     calls, costs, perhaps, cut = 0, 0.0, 0.0, 0
     announced: dict[object, float] = {}
-    try:
-        with Path(path).open("rb") as file:
-            for line in file:
-                if number := _plain_announcement(line):
-                    announced[number] = 0.0
-                    continue
-                if _CALL not in line and _SENT not in line:
-                    continue
-                try:
-                    entry = json.loads(line)
-                except (
-                    ValueError,
-                    RecursionError,
-                ):  # torn: an announcement never left, an end has one before it
-                    calls += _CALL in line and b'"of":' not in line
-                    continue
-                if not isinstance(entry, dict):
-                    continue
-                if entry.get("event") == "sent" and entry.get("for") == "call":
-                    announced[entry.get("n")] = _known_cost(entry.get("perhaps"))
-                elif entry.get("event") == "call":
-                    announced.pop(entry.get("of"), None)
-                    if _in_vain(entry):
-                        continue
-                    calls += entry.get("left") is not False
-                    costs += _known_cost(entry.get("cost"))
-                    perhaps += _known_cost(entry.get("perhaps"))
-                    cut += entry.get("perhaps_cut") is True and entry.get("status") != "cut"
-    except FileNotFoundError:
-        return AuditTotals(0, 0.0)
-    except OSError as error:
-        raise AuditError(f"{path}: the audit log cannot be read ({error.strerror})") from None
+    for line in _lines(path, may_be_absent=True):
+        if number := _plain_announcement(line):
+            announced[number] = 0.0
+            continue
+        if _CALL not in line and _SENT not in line:
+            continue
+        try:
+            entry = json.loads(line)
+        except (ValueError, RecursionError):  # torn: an announcement never left, an end has one before it
+            calls += _CALL in line and b'"of":' not in line
+            continue
+        if not isinstance(entry, dict):
+            continue
+        if entry.get("event") == "sent" and entry.get("for") == "call":
+            announced[entry.get("n")] = _known_cost(entry.get("perhaps"))
+        elif entry.get("event") == "call":
+            announced.pop(entry.get("of"), None)
+            if _in_vain(entry):
+                continue
+            calls += entry.get("left") is not False
+            costs += _known_cost(entry.get("cost"))
+            perhaps += _known_cost(entry.get("perhaps"))
+            cut += entry.get("perhaps_cut") is True and entry.get("status") != "cut"
     return AuditTotals(calls + len(announced), costs, perhaps + sum(announced.values()), cut, len(announced))
 
 
@@ -130,16 +124,12 @@ def audit_replies(path: str | Path) -> dict[str, set[str]]:
     """The hashes of the replies that a log tells of, by the keys of their calls; a preflight question has none that
     is kept."""
     found: dict[str, set[str]] = {}
-    try:
-        with Path(path).open("rb") as file:
-            for line in file:
-                entry = entry_of(line.rstrip(b"\n")) if _CALL in line and b'"reply":' in line else None
-                if entry is None or entry.get("preflight") is True:
-                    continue
-                if isinstance(entry.get("reply"), str):
-                    found.setdefault(str(entry.get("key")), set()).add(entry["reply"])
-    except OSError as error:
-        raise AuditError(f"{path}: the audit log cannot be read ({error.strerror})") from None
+    for line in _lines(path):
+        entry = entry_of(line.rstrip(b"\n")) if _CALL in line and b'"reply":' in line else None
+        if entry is None or entry.get("preflight") is True:
+            continue
+        if isinstance(entry.get("reply"), str):
+            found.setdefault(str(entry.get("key")), set()).add(entry["reply"])
     return found
 
 
@@ -206,13 +196,8 @@ _JSON = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)
 _TAIL = 1 << 16
 
 
-@dataclass(slots=True, eq=False)
-class _Due:
-    """An entry that is to be written at the end of this moment."""
-
-    entry: Mapping[str, Any]
-    written: asyncio.Future[int]
-    announcement: bool
+# An entry that is to be written at the end of this moment, what says so then, and whether it is an announcement.
+_Due = tuple[Mapping[str, Any], asyncio.Future[int], bool]
 
 
 class AuditLog:
@@ -240,45 +225,45 @@ class AuditLog:
     async def announce(self, entry: Mapping[str, Any]) -> int:
         """The number of an entry about what is to be done next, once it is written. Where the caller is cancelled
         in the meantime, the log says that nothing came of it."""
-        due = self._soon(entry, announcement=True)
+        written = self._soon(entry, announcement=True)
         try:
-            return await due.written
+            return await written
         except asyncio.CancelledError:
-            if due.written.done() and not due.written.cancelled() and due.written.exception() is None:
+            if written.done() and not written.cancelled() and written.exception() is None:
                 self.record(
-                    {"of": due.written.result(), "event": entry["for"], "status": "cancelled", "left": False}
+                    {"of": written.result(), "event": entry["for"], "status": "cancelled", "left": False}
                 )
             raise
 
     async def append(self, entry: Mapping[str, Any]) -> None:
         """Append one entry together with all others of this moment; returns when it is written."""
-        await self._soon(entry).written
+        await self._soon(entry)
 
-    def _soon(self, entry: Mapping[str, Any], announcement: bool = False) -> _Due:
+    def _soon(self, entry: Mapping[str, Any], announcement: bool = False) -> asyncio.Future[int]:
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self._due, self._loop = [], loop
-        due = _Due(entry, loop.create_future(), announcement)
-        self._due.append(due)
+        written = loop.create_future()
+        self._due.append((entry, written, announcement))
         if len(self._due) == 1:
             loop.call_soon(self._write_due)
-        return due
+        return written
 
     def _write_due(self) -> None:
         due, self._due = self._due, []
-        due = [each for each in due if not (each.announcement and each.written.cancelled())]
+        due = [each for each in due if not (each[2] and each[1].cancelled())]
         if not due:
             return
         try:
-            last = self._write(lambda _: [each.entry for each in due])
+            last = self._write(lambda _: [entry for entry, _, _ in due])
         except AuditError as error:
-            for each in due:
-                if not each.written.done():
-                    each.written.set_exception(error)
+            for _, written, _ in due:
+                if not written.done():
+                    written.set_exception(error)
             return
-        for number, each in enumerate(due, last - len(due) + 1):
-            if not each.written.done():
-                each.written.set_result(number)
+        for number, (_, written, _) in enumerate(due, last - len(due) + 1):
+            if not written.done():
+                written.set_result(number)
 
     def _write(self, entries: Callable[[int], Sequence[Mapping[str, Any]]]) -> int:
         """Append entries in one piece; returns the number of the last one."""

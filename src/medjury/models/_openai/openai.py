@@ -51,7 +51,6 @@ _NAME = "medjury_job"  # in the job's metadata, by which it is found again
 _STATES: dict[str, State] = {
     "completed": "ended", "cancelled": "ended", "expired": "expired", "failed": "failed",
 }  # fmt: skip
-_MOST_PAGES = 50
 
 
 class OpenAIBatches(BatchProvider):
@@ -80,15 +79,9 @@ class OpenAIBatches(BatchProvider):
         return str(made["id"])
 
     async def find(self, job: Job) -> str | None:
-        after = ""
-        for _ in range(_MOST_PAGES):
-            page = await self._wire.json("GET", f"/batches?limit=100{after}")
-            for each in page.get("data") or ():
-                if fields(fields(each).get("metadata")).get(_NAME) == job.id:
-                    return str(each["id"])
-            if not page.get("has_more") or not page.get("last_id"):
-                return None
-            after = f"&after={page['last_id']}"
+        async for each in self._listed("/batches", "after"):
+            if fields(each.get("metadata")).get(_NAME) == job.id:
+                return str(each["id"])
         return None
 
     async def look(self, provider_id: str) -> tuple[State, str]:
