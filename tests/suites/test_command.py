@@ -117,16 +117,6 @@ def test_new_takes_any_scale_and_direction(tmp_path: Path, monkeypatch: pytest.M
     assert dimension.grades[0].startswith("The best")
 
 
-def test_new_offers_a_few_labels_as_choices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    rows = "".join(f"n{number},Note {number},{'refer' if number % 2 else 'wait'}\n" for number in range(6))
-    Path("triage.csv").write_text("note id,note,label\n" + rows, encoding="utf-8")
-    assert main(["bench", "new", "triage", "--data", "triage.csv"]) == 0
-    benchmark = load_benchmark("triage.yaml")
-    assert benchmark.options["choices"] == {"A": "refer", "B": "wait"}
-    assert load_items(benchmark, sample_file(benchmark)).items[1].gold == ("A",)
-
-
 def test_new_takes_every_choice_and_reads_true_and_false(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,17 +138,6 @@ def test_new_takes_every_choice_and_reads_true_and_false(
         ("B",),
         ("A",),
     ]
-
-
-def test_new_refuses_a_column_that_is_not_there(tmp_path: Path, capsys: Captured) -> None:
-    file = tmp_path / "x.csv"
-    file.write_text("id,question,answer\n1,Why?,So.\n", encoding="utf-8")
-    words = ["bench", "new", "x", "--data", str(file), "--to", str(tmp_path), "--gold"]
-    assert main([*words, "answr"]) == 2
-    assert "has no column 'answr'; did you mean 'answer'?" in capsys.readouterr().err
-    assert main([*words, "target"]) == 2
-    assert "has no column 'target'; the file has 3 columns" in capsys.readouterr().err
-    assert not (tmp_path / "x.yaml").exists()
 
 
 CONTENT = b"id,question,gold\n1,Why?,Because\n"
