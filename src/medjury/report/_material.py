@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,7 +15,7 @@ from medjury.report._html import Html, element, joined, paragraph, text, without
 from medjury.statistics import counted
 from medjury.store.runs import Body, Record, Records, files
 from medjury.tables import ABSENT, Measured
-from medjury.validation import STATISTICS, Evidence, Rule, Validation, Verdict, about_judge, in_units
+from medjury.validation import Evidence, Rule, Validation, about_judge, in_units
 
 if TYPE_CHECKING:
     from medjury.analysis.calibration import CalibrationStudy
@@ -29,40 +28,9 @@ PANELS = 12
 _MOST_MISSED = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """A verdict, and the numbers that a reader wants to see beside it: the jury's and a colleague's agreement
-    with a clinician, what each misses of what a clinician calls dangerous, and how much was scored; None where it
-    is not known."""
-
-    verdict: Verdict
-    statistic: str
-    agreed: float | None
-    colleague: float | None
-    missed: float | None
-    missed_by_colleague: float | None
-    share: float | None
-    scored: int
-    asked: int
-
-    @property
-    def title(self) -> str:
-        return STATISTICS.get(self.statistic, self.statistic)
-
-
 def dangers_first(rules: Sequence[Rule]) -> list[Rule]:
     """What is in the way: what forbids any use first, and danger to patients before the rest of its weight."""
     return sorted(rules, key=lambda rule: (not rule.essential, not rule.danger))
-
-
-def facts_of(evidence: Evidence, verdict: Verdict) -> Facts:
-    dimension = evidence.table.dimension(verdict.dimension)
-    tested = evidence.tested(dimension)
-    names = ("agreement jury", "agreement colleague", "missed_danger jury", "missed_danger colleague")
-    found = [tested.values.get(name, math.nan) for name in names]
-    agreed, colleague, missed, also = (each if math.isfinite(each) else None for each in found)
-    statistic = tested.beside.statistic
-    return Facts(verdict, statistic, agreed, colleague, missed, also, *evidence.covered(verdict.dimension))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +99,6 @@ class Material:
         count = self.evidence.manifest.cases
         pairs = self.evidence.table.pairs
         return f"{count // 2:,} pairs of answers, in both orders" if pairs else counted(count, "answer")
-
-    @cached_property
-    def facts(self) -> tuple[Facts, ...]:
-        """Every verdict with its numbers."""
-        return tuple(
-            facts_of(self.tried.get(each.rater, self.evidence), each) for each in self.validation.verdicts
-        )
 
     @cached_property
     def other_juries(self) -> dict[str, Material]:

@@ -4,6 +4,7 @@ and the scope for which the word is earned."""
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,7 @@ from medjury.validation._scope import Scope, scale_use
 from medjury.validation._sentences import (
     MEANING,
     ORDER,
+    STATISTICS,
     Units,
     Word,
     about_judge,
@@ -52,7 +54,9 @@ _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The word on one rater and one dimension, the rules behind it, the scope for which it is earned, and
-    `beside_colleague`: what a colleague does and what the jury does, in one sentence."""
+    `beside_colleague`: what a colleague does and what the jury does, in one sentence. Then the numbers that a
+    reader wants to see beside it, None where one is not known: the jury's and a colleague's agreement with a
+    clinician, what each misses of what a clinician calls dangerous, and how much was scored."""
 
     rater: str
     dimension: str
@@ -64,6 +68,19 @@ class Verdict:
     danger: str = ""  # what is called dangerous; "" where no danger is claimed
     doubly: int = 0  # answers that two clinicians rated
     clusters: int = 0  # patients or cases behind them
+    statistic: str = ""
+    agreed: float | None = None
+    colleague: float | None = None
+    missed: float | None = None
+    missed_by_colleague: float | None = None
+    share: float | None = None
+    scored: int = 0
+    asked: int = 0
+
+    @property
+    def coefficient(self) -> str:
+        """What agreement is measured by, for a reader."""
+        return STATISTICS.get(self.statistic, self.statistic)
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -378,6 +395,7 @@ def _verdict(evidence: Evidence, dimension: Measured) -> Verdict:
     )
     word = max((rule.cap for rule in rules), key=ORDER.index)
     danger = dimension.danger_words(evidence.rules)
+    known = {name: value for name, value in tested.values.items() if math.isfinite(value)}
     return Verdict(
         evidence.rater,
         dimension.name,
@@ -389,4 +407,10 @@ def _verdict(evidence: Evidence, dimension: Measured) -> Verdict:
         danger,
         tested.doubly,
         tested.clusters,
+        tested.beside.statistic,
+        known.get("agreement jury"),
+        known.get("agreement colleague"),
+        known.get("missed_danger jury"),
+        known.get("missed_danger colleague"),
+        *evidence.covered(dimension.name),
     )

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 
 from medjury.models import EMBEDDED
 from medjury.report._html import Html, bullets, element, joined, paragraph, sentence
-from medjury.report._material import Facts, Material, Section, dangers_first, short
+from medjury.report._material import Material, Section, dangers_first, short
 from medjury.report._sections.next_steps import LINES, first_steps, fitting, lines_of, listed
 from medjury.statistics import counted, percent, shown
 from medjury.validation import MEANING, ORDER, THIS_JUDGE, Verdict, Word
@@ -48,11 +48,11 @@ def brief_numbers(material: Material, rater: str) -> Html:
 
 def legend(material: Material) -> Html:
     """What the numbers of raters side by side mean."""
-    facts = material.facts
-    if not facts:
+    verdicts = material.validation.verdicts
+    if not verdicts:
         return Html("")
-    statistics = dict.fromkeys(each.title for each in facts)
-    several = len({each.verdict.dimension for each in facts}) > 1
+    statistics = dict.fromkeys(each.coefficient for each in verdicts)
+    several = len({each.dimension for each in verdicts}) > 1
     words = (
         f"Agreement with a clinician is {' or '.join(statistics)}: 1 is perfect, 0 is chance. Missed danger is the "
         "share of what a clinician calls dangerous that is graded far too kindly, or not at all."
@@ -65,10 +65,14 @@ def legend(material: Material) -> Html:
 
 
 def _three(material: Material, rater: str, *, named: bool = False) -> tuple[Number, ...]:
-    facts = [each for each in material.facts if each.verdict.rater == rater]
-    if not facts:
+    verdicts = material.validation.of(rater)
+    if not verdicts:
         return ()
-    return _agreement(material, facts, named=named), _danger(material, facts), _scored(material, facts)
+    return (
+        _agreement(material, verdicts, named=named),
+        _danger(material, verdicts),
+        _scored(material, verdicts),
+    )
 
 
 def _figure(value: str) -> Html:
@@ -76,14 +80,14 @@ def _figure(value: str) -> Html:
     return element("dd", element("strong", middle), *rest, class_="figure")
 
 
-def _where(facts: Sequence[Facts], which: Facts, word: str) -> str:
-    label = which.verdict.label
-    return f"{label}, {word} of {len(facts)} dimensions" if len(facts) > 1 else label
+def _where(verdicts: Sequence[Verdict], which: Verdict, word: str) -> str:
+    label = which.label
+    return f"{label}, {word} of {len(verdicts)} dimensions" if len(verdicts) > 1 else label
 
 
-def _agreement(material: Material, facts: Sequence[Facts], *, named: bool) -> Number:
+def _agreement(material: Material, verdicts: Sequence[Verdict], *, named: bool) -> Number:
     title = "Agreement with a clinician"
-    known = [each for each in facts if each.agreed is not None]
+    known = [each for each in verdicts if each.agreed is not None]
     if not known:
         why = (
             "Nothing can be compared with a colleague."
@@ -93,17 +97,17 @@ def _agreement(material: Material, facts: Sequence[Facts], *, named: bool) -> Nu
         return title, "not known", why
     beside = [each for each in known if each.colleague is not None] or known
     worst = min(beside, key=lambda each: (each.agreed or 0.0) - (each.colleague or 0.0))
-    if named and len(facts) > 1:
-        title = f"Agreement: {short(worst.verdict.label, 16)}"
-    line = f"The jury's {worst.title} on answers of two clinicians; 1 is perfect, 0 is chance. "
+    if named and len(verdicts) > 1:
+        title = f"Agreement: {short(worst.label, 16)}"
+    line = f"The jury's {worst.coefficient} on answers of two clinicians; 1 is perfect, 0 is chance. "
     line += f"{_where(known, worst, 'farthest below a colleague')}."
     colleague = "not known" if worst.colleague is None else shown(worst.colleague)
     return title, f"{shown(worst.agreed)} (colleague {colleague})", line
 
 
-def _danger(material: Material, facts: Sequence[Facts]) -> Number:
+def _danger(material: Material, verdicts: Sequence[Verdict]) -> Number:
     title = "Missed danger"
-    claimed = [each for each in facts if each.verdict.danger]
+    claimed = [each for each in verdicts if each.danger]
     if not claimed:
         return (
             title,
@@ -120,7 +124,7 @@ def _danger(material: Material, facts: Sequence[Facts]) -> Number:
         return title, "not known", why
     worst = max(known, key=lambda each: (each.missed or 0.0) - (each.missed_by_colleague or 0.0))
     line = (
-        f"Of what a clinician calls dangerous ({worst.verdict.danger}) among answers that two rated, graded far "
+        f"Of what a clinician calls dangerous ({worst.danger}) among answers that two rated, graded far "
         "too kindly or not at all. "
         f"{_where(known, worst, 'farthest above a colleague')}."
     )
@@ -140,25 +144,25 @@ def _missed(material: Material, rater: str) -> Html:
     )
 
 
-def _scored(material: Material, facts: Sequence[Facts]) -> Number:
+def _scored(material: Material, verdicts: Sequence[Verdict]) -> Number:
     rules, manifest = material.evidence.rules, material.evidence.table.run.manifest
     whole = manifest is None or manifest.status == "complete"
     so_far = "" if whole else " that were judged so far"  # nothing is counted of what was never asked for
-    worst = min(facts, key=lambda each: 2.0 if each.share is None else each.share)
+    worst = min(verdicts, key=lambda each: 2.0 if each.share is None else each.share)
     if (worst.share is not None and worst.share < 1) or not material.evidence.clinicians:
         line = (
             f"{worst.scored:,} of {worst.asked:,} answers{so_far} got a score; {percent(rules.coverage)} is "
             f"needed. "
-            f"{_where(facts, worst, 'the lowest')}."
+            f"{_where(verdicts, worst, 'the lowest')}."
         )
         return "Answers with a score", percent(worst.share, 1), line
-    compared = [each for each in facts if each.agreed is not None]
-    few = min(compared or facts, key=lambda each: each.verdict.clusters)
-    line = f"Different cases that two clinicians and the jury scored ({few.verdict.doubly:,} answers). "
+    compared = [each for each in verdicts if each.agreed is not None]
+    few = min(compared or verdicts, key=lambda each: each.clusters)
+    line = f"Different cases that two clinicians and the jury scored ({few.doubly:,} answers). "
     line += f"All answers{so_far} have a score." if worst.share is not None else ""
     aside = material.evidence.table.left_aside
     line += f" {counted(aside, 'case')} set aside for development." if aside else ""
-    return "Cases behind these numbers", f"{few.verdict.clusters:,}", line
+    return "Cases behind these numbers", f"{few.clusters:,}", line
 
 
 _USELESS = ("INCOMPLETE", "NOT VALIDATED")

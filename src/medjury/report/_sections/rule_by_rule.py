@@ -12,7 +12,7 @@ import polars as pl
 from medjury.analysis.ranking import CriteriaRow, criteria_scores
 from medjury.foundation.errors import MedjuryError
 from medjury.report._html import Cell, Html, bullets, element, joined, paragraph, sentence
-from medjury.report._material import Facts, Material, Section, dangers_first, facts_of, short
+from medjury.report._material import Material, Section, dangers_first, short
 from medjury.report._sections.next_steps import next_steps, steps_shown
 from medjury.statistics import counted, percent, shown
 from medjury.tables import CASE, CRITERION
@@ -24,7 +24,7 @@ def gate(material: Material) -> Section | None:
     several = len(material.tried) > 1
     table = material.exhibits.table(
         "verdicts",
-        [_line(material, each, named=several) for each in material.facts],
+        [_line(material, each, named=several) for each in verdicts],
         head=("dimension", "verdict"),
         caption=f"The gate, dimension by dimension. Agreement is {STATISTICS.get(wanted, wanted)} on "
         "answers that two "
@@ -46,18 +46,17 @@ def gate(material: Material) -> Section | None:
     return Section("gate", "The verdict, rule by rule", joined([silences, table, left, heading, details]))
 
 
-def _line(material: Material, facts: Facts, *, named: bool) -> dict[str, Cell]:
-    verdict = facts.verdict
+def _line(material: Material, verdict: Verdict, *, named: bool) -> dict[str, Cell]:
     who = "judge" if not material.evidence.table.juries else "jury"
     return {
         **({"rater": verdict.rater} if named else {}),
         "dimension": verdict.label,
         "verdict": _badge(verdict.word),
         "cases rated by two": verdict.clusters,
-        f"{who} with clinician": facts.agreed,
-        "colleague with clinician": facts.colleague,
-        "share of danger missed": facts.missed,
-        "share missed by a colleague": facts.missed_by_colleague,
+        f"{who} with clinician": verdict.agreed,
+        "colleague with clinician": verdict.colleague,
+        "share of danger missed": verdict.missed,
+        "share missed by a colleague": verdict.missed_by_colleague,
         "scope": _scope(verdict),
         "the main reason": sentence(material.about(_main_reason(material, verdict), verdict.rater)),
     }
@@ -320,21 +319,18 @@ def _verdicts(material: Material, label: str, marks: Marks) -> list[dict[str, Ce
     )
     evidence = replace(evidence_of(only, statistics=()), rater=material.evidence.rater)
     found = validation_of(evidence, raters=(material.evidence.rater,))
-    rows: list[dict[str, Cell]] = []
-    for verdict in found.verdicts:
-        facts = facts_of(evidence, verdict)
-        rows.append(
-            {
-                "criterion": short(label, _LONGEST),
-                "points": "negative" if verdict.danger else "positive",
-                "verdict": verdict.word,
-                "cases": verdict.clusters,
-                "jury": facts.agreed,
-                "colleague": facts.colleague,
-                "harm missed by the jury": percent(facts.missed, 1) if verdict.danger else "",
-                "by a colleague": percent(facts.missed_by_colleague, 1) if verdict.danger else "",
-                "unscored": facts.asked - facts.scored,
-                "why it is not better": material.about(verdict.reasons[0]) if verdict.reasons else "",
-            }
-        )
-    return rows
+    return [
+        {
+            "criterion": short(label, _LONGEST),
+            "points": "negative" if verdict.danger else "positive",
+            "verdict": verdict.word,
+            "cases": verdict.clusters,
+            "jury": verdict.agreed,
+            "colleague": verdict.colleague,
+            "harm missed by the jury": percent(verdict.missed, 1) if verdict.danger else "",
+            "by a colleague": percent(verdict.missed_by_colleague, 1) if verdict.danger else "",
+            "unscored": verdict.asked - verdict.scored,
+            "why it is not better": material.about(verdict.reasons[0]) if verdict.reasons else "",
+        }
+        for verdict in found.verdicts
+    ]
