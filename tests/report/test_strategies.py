@@ -18,7 +18,7 @@ from medjury.analysis.agreement import agreement
 from medjury.analysis.agreement._kappa import kappa_statistics
 from medjury.analysis.agreement._pairs_of_humans import mean_over_pairs
 from medjury.report import write_page
-from medjury.statistics import combined, compare, shown
+from medjury.statistics import combined, replicates, shown
 from medjury.tables import grades_of, open_run
 from medjury.validation import Ways, compare_ways
 
@@ -81,20 +81,18 @@ def test_agreement_by_dimension_is_that_of_the_statistics_functions(
     both = combined(
         mean_over_pairs(kappa, [(0, 2), (1, 2)], "panel "), mean_over_pairs(kappa, [(0, 3), (1, 3)], "plain ")
     )
-    direct = compare(
-        rows, both, "panel kappa_quadratic", "plain kappa_quadratic", clusters=kept["item"].to_list(),
-        resamples=4000,
-    )  # fmt: skip
+    made = replicates(rows, both, clusters=kept["item"].to_list(), resamples=4000)
+    direct = made.difference("panel kappa_quadratic", "plain kappa_quadratic")
     line = next(
         each
         for each in table(folder, "ways-of-judging-by-dimension")
         if (each["dimension"], each["rater"]) == ("Clarity", "panel")
     )
-    assert float(line["agreement"]) == pytest.approx(direct.first.value)
-    assert float(line["difference"]) == pytest.approx(direct.difference.value)
+    assert float(line["agreement"]) == pytest.approx(made.observed["panel kappa_quadratic"])
+    assert float(line["difference"]) == pytest.approx(direct.value)
     # Other resamples, the same interval but for their noise.
-    assert float(line["difference low"]) == pytest.approx(direct.difference.low, abs=0.03)
-    assert float(line["difference high"]) == pytest.approx(direct.difference.high, abs=0.03)
+    assert float(line["difference low"]) == pytest.approx(direct.low, abs=0.03)
+    assert float(line["difference high"]) == pytest.approx(direct.high, abs=0.03)
     assert shown(float(line["agreement"])) in words(page)
 
 

@@ -15,7 +15,7 @@ from medjury.analysis.agreement import cohen_kappa, icc, pearson
 from medjury.analysis.agreement._correlation import correlation_statistics
 from medjury.analysis.agreement._kappa import kappa_statistics
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import bootstrap, combined, compare, evaluate, on_columns, replicates
+from medjury.statistics import bootstrap, combined, evaluate, on_columns, replicates
 from medjury.statistics._interval import acceleration, bca_levels, bias_correction, interval, quantile
 from medjury.statistics._resample import draw, leave_one_out, sample
 
@@ -268,20 +268,20 @@ def test_a_comparison_uses_the_same_resamples_for_both() -> None:
         on_columns(correlation_statistics(["pearson"]), [0, 1], "first."),
         on_columns(correlation_statistics(["pearson"]), [0, 2], "second."),
     )
-    found = compare(rows, statistics, "first.pearson", "second.pearson", resamples=2000)
-    assert found.difference.value == pytest.approx(found.first.value - found.second.value)
-    assert found.difference.low > 0
-    assert found.p_value < 0.01
-    assert found.first.low < found.second.high
-    backwards = compare(rows, statistics, "second.pearson", "first.pearson", resamples=2000)
-    assert backwards.p_value == found.p_value
-    assert backwards.difference.value == -found.difference.value
+    made, pair = replicates(rows, statistics, resamples=2000), ("first.pearson", "second.pearson")
+    (first, second), gap = map(made.estimate, pair), made.difference(*pair)
+    assert gap.value == pytest.approx(first.value - second.value)
+    assert gap.low > 0
+    assert made.p_value(*pair) < 0.01
+    assert first.low < second.high
+    assert made.p_value(*pair[::-1]) == made.p_value(*pair)
+    assert made.difference(*pair[::-1]).value == -gap.value
 
 
 def test_equal_statistics_have_a_p_value_of_one() -> None:
     rows = np.random.default_rng(14).normal(size=(20, 1))
     twice = combined(on_columns(mean, [0], "a."), on_columns(mean, [0], "b."))
-    assert compare(rows, twice, "a.mean", "b.mean", resamples=200).p_value == 1.0
+    assert replicates(rows, twice, resamples=200).p_value("a.mean", "b.mean") == 1.0
 
 
 def column_means(rows):
@@ -293,27 +293,27 @@ def column_means(rows):
 @pytest.mark.parametrize(("size", "least"), [(2, 0.5), (5, 0.0625)])
 def test_few_units_that_all_agree_prove_no_difference(size: int, least: float) -> None:
     first = np.arange(size, dtype=float)
-    same_gap = compare(np.column_stack([first, first + 1]), column_means, "a", "b", resamples=999)
-    assert same_gap.difference.value == -1
-    assert same_gap.p_value == least  # the sign test's: 2 / 2^n
+    same_gap = replicates(np.column_stack([first, first + 1]), column_means, resamples=999)
+    assert same_gap.difference("a", "b").value == -1
+    assert same_gap.p_value("a", "b") == least  # the sign test's: 2 / 2^n
     nearly = np.column_stack([first, first + 1 + first / 100])
-    assert compare(nearly, column_means, "a", "b", resamples=999).p_value == least
+    assert replicates(nearly, column_means, resamples=999).p_value("a", "b") == least
     twice = np.repeat(nearly, 10, axis=0)
-    clustered = compare(twice, column_means, "a", "b", clusters=np.repeat(np.arange(size), 10), resamples=999)
-    assert clustered.p_value == least
+    clustered = replicates(twice, column_means, clusters=np.repeat(np.arange(size), 10), resamples=999)
+    assert clustered.p_value("a", "b") == least
 
 
 def test_many_units_that_all_agree_have_the_least_p_value_that_the_resamples_allow() -> None:
     first = np.arange(40.0)
-    found = compare(np.column_stack([first, first + 1]), column_means, "a", "b", resamples=999)
-    assert found.p_value == 2 / 1000
-    assert type(found.p_value) is float
+    made = replicates(np.column_stack([first, first + 1]), column_means, resamples=999)
+    found = made.p_value("a", "b")
+    assert found == 2 / 1000 and type(found) is float
 
 
 def test_the_p_value_of_no_difference_is_uniform_enough() -> None:
     generator = np.random.default_rng(15)
     drawn = (generator.normal(size=(60, 2)) for _ in range(400))
-    values = [compare(rows, column_means, "a", "b", resamples=199).p_value for rows in drawn]
+    values = [replicates(rows, column_means, resamples=199).p_value("a", "b") for rows in drawn]
     assert 0.02 < np.mean(np.array(values) <= 0.05) < 0.09
 
 
@@ -354,15 +354,10 @@ def test_a_wider_confidence_gives_a_wider_interval() -> None:
     assert wide.method.startswith("99 %")
 
 
-def test_a_comparison_gives_both_sides_and_their_difference_at_the_confidence_asked_for() -> None:
-    rows = np.random.default_rng(4).normal(size=(40, 2))
-    wide, narrow = (
-        compare(rows, column_means, "a", "b", resamples=499, confidence=level) for level in (0.95, 0.5)
-    )
-    alone = bootstrap(rows, column_means, resamples=499, confidence=0.5)
-    assert (narrow.first, narrow.second) == (alone["a"], alone["b"])
-    for one, other in ((wide.first, narrow.first), (wide.difference, narrow.difference)):
-        assert one.low < other.low < other.value < other.high < one.high
+def test_a_difference_is_given_at_the_confidence_asked_for() -> None:
+    made = replicates(np.random.default_rng(4).normal(size=(40, 2)), column_means, resamples=499)
+    wide, narrow = (made.difference("a", "b", confidence=level) for level in (0.95, 0.5))
+    assert wide.low < narrow.low < narrow.value < narrow.high < wide.high
 
 
 @pytest.mark.parametrize("form", ["icc_3_k", "icc_3_1", "icc_2_1", "icc_2_k"])

@@ -5,7 +5,6 @@ from ._bootstrap import Replicates as Replicates
 from ._bootstrap import Statistics as Statistics
 from ._bootstrap import bootstrap as bootstrap
 from ._bootstrap import combined as combined
-from ._bootstrap import compare as compare
 from ._bootstrap import evaluate as evaluate
 from ._bootstrap import on_columns as on_columns
 from ._bootstrap import replicates as replicates

@@ -13,8 +13,8 @@ and `read` returns any number of named values, each of shape (resamples,), NaN w
 exist. Whatever is a sum over rows is one matrix product; ranks and medians come from cumulated weights of
 rows sorted once. The observed value, the resamples and the leave-one-out values all go through one `read`.
 
-`bootstrap` gives estimates with intervals, `compare` the difference of two named values on the same resamples
-with its p-value, `replicates` the resampled values themselves, and `evaluate` the values on resamples that
+`bootstrap` gives estimates with intervals, `replicates` the resampled values themselves, with the difference of two
+named values on the same resamples and its p-value, and `evaluate` the values on resamples that
 the caller chooses. `on_columns` applies a statistic to some columns of wider rows, `combined` joins several.
 
 Resampling is by cluster (the case, the patient): rows of one cluster are drawn together or not at all. The
@@ -125,6 +125,18 @@ class Replicates:
         why = next((self.refused[name] for name in names if name in self.refused), "")
         return replace(found, low=None, high=None, method=why) if why and found.low is not None else found
 
+    def p_value(self, first: str, second: str) -> float | None:
+        """The two-sided p-value of "no difference": twice the smaller share of resampled differences at or beyond
+        zero, (1 + count) / (1 + resamples), but never below 2 / 2^units, the least that exchanging the two within
+        resampled units (clusters, else items) could give: two cases that agree prove nothing, however often they
+        are resampled. None where the difference is undefined."""
+        gaps = self.resampled[first] - self.resampled[second]
+        kept = gaps[np.isfinite(gaps)]
+        if kept.size < max(1.0, (1.0 - UNDEFINED_ALLOWED) * gaps.size):
+            return None
+        smaller = min(np.count_nonzero(kept <= SAME), np.count_nonzero(kept >= -SAME))
+        return min(1.0, max(2.0 * (1 + int(smaller)) / (1 + kept.size), 2.0 * 0.5**self.units))
+
     def p_at_most(self, first: str, second: str, bound: float) -> float:
         """The one-sided p-value of "first − second is at most `bound`": the share of resampled differences there,
         or that of the jackknife's t where it is larger, as the interval is never narrower than the jackknife's."""
@@ -203,22 +215,6 @@ class Replicates:
         return Estimate(float(value), low, high, self.n, f"{share} {how}{notes}")
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Two values on the same resamples, and their difference first − second.
-
-    `p_value` is the two-sided bootstrap p-value of "no difference": twice the smaller share of resampled
-    differences at or beyond zero, (1 + count) / (1 + resamples), but never below 2 / 2^units, the least that
-    exchanging the two within resampled units (clusters, else items) could give: two cases that agree prove
-    nothing, however often they are resampled. None where the difference is undefined.
-    """
-
-    first: Estimate
-    second: Estimate
-    difference: Estimate
-    p_value: float | None
-
-
 def replicates(
     rows: ArrayLike,
     statistics: Statistics,
@@ -287,44 +283,6 @@ def bootstrap(
     return {name: made.estimate(name, method=method, confidence=confidence) for name in made.observed}
 
 
-def compare(
-    rows: ArrayLike,
-    statistics: Statistics,
-    first: str,
-    second: str,
-    *,
-    clusters: Clusters = None,
-    resamples: int = RESAMPLES,
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> Comparison:
-    """The difference of two values of `statistics` on the same resamples, with a two-sided p-value.
-
-    >>> def means(rows):
-    ...     return lambda weights: {
-    ...         "a": weights @ rows[:, 0] / weights.sum(axis=-1),
-    ...         "b": weights @ rows[:, 1] / weights.sum(axis=-1),
-    ...     }
-    >>> compare([[1, 2], [2, 3], [3, 4], [4, 6]], means, "a", "b", resamples=1000).difference.value
-    -1.25
-    """
-    made = replicates(
-        rows,
-        statistics,
-        clusters=clusters,
-        resamples=resamples,
-        seed=seed,
-    )
-    gaps = made.resampled[first] - made.resampled[second]
-    enough = np.count_nonzero(np.isfinite(gaps)) >= max(1.0, (1.0 - UNDEFINED_ALLOWED) * gaps.size)
-    return Comparison(
-        first=made.estimate(first, confidence=confidence),
-        second=made.estimate(second, confidence=confidence),
-        difference=made.difference(first, second, confidence=confidence),
-        p_value=_two_sided(gaps, made.units) if enough else None,
-    )
-
-
 def evaluate(rows: ArrayLike, statistics: Statistics, indices: ArrayLike) -> dict[str, Floats]:
     """The values on given resamples: each row of `indices` lists the (0-based) items of one resample."""
     data = sample(rows)
@@ -362,9 +320,3 @@ def _collect(read: Read, blocks: Any) -> dict[str, Floats]:
         for name, values in _read(read, weights).items():
             parts.setdefault(name, []).append(values)
     return {name: np.concatenate(each) for name, each in parts.items()}
-
-
-def _two_sided(differences: Floats, units: int) -> float:
-    kept = differences[np.isfinite(differences)]
-    smaller = min(np.count_nonzero(kept <= SAME), np.count_nonzero(kept >= -SAME))
-    return min(1.0, max(2.0 * (1 + int(smaller)) / (1 + kept.size), 2.0 * 0.5**units))

@@ -29,8 +29,8 @@ from medjury.statistics import (
     Floats,
     Statistics,
     combined,
-    compare,
     on_columns,
+    replicates,
     undefined,
 )
 from medjury.tables import Grades, Grid
@@ -182,21 +182,15 @@ def judge_as_rater(
     for form in forms:
         statistics = icc_statistics([form])
         for kind, human, columns in groups:
-            found = compare(
-                rows,
-                combined(
-                    on_columns(statistics, columns, "after "),
-                    on_columns(statistics, list(range(count)), "before "),
-                ),
-                f"after {form}",
-                f"before {form}",
-                clusters=cases,
-                resamples=resamples,
-                seed=seed,
-                confidence=confidence,
+            both = combined(
+                on_columns(statistics, columns, "after "),
+                on_columns(statistics, list(range(count)), "before "),
             )
-            ends = (found.second, found.first, found.difference, found.p_value)
-            changes.append(RaterChange(kind, human, form, *ends))
+            made = replicates(rows, both, clusters=cases, resamples=resamples, seed=seed)
+            pair = f"after {form}", f"before {form}"
+            after, before = (made.estimate(name, confidence=confidence) for name in pair)
+            change, p_value = made.difference(*pair, confidence=confidence), made.p_value(*pair)
+            changes.append(RaterChange(kind, human, form, before, after, change, p_value))
     return tuple(changes)
 
 
