@@ -276,7 +276,7 @@ class AuditLog:
         except OSError as error:
             raise AuditError(
                 f"{self.path}: the audit log cannot be written ({error.strerror}); the run stops"
-            ) from None
+            ) from error  # what is raised again while another error is handled forgets all but its cause
         if time.monotonic() - self._synced > _SYNC_SECONDS:
             self._synced = time.monotonic()
             self._sync()
