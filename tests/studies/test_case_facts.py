@@ -105,7 +105,7 @@ def test_metadata_with_few_values_reach_the_table_though_no_gate_names_them(writ
     assert written.columns == ["item", "ethnicity_code", "insured", "specialty"]
     assert written.height == 12
     table = open_run(folder)
-    assert set(table.case_columns.names) == {"ethnicity_code", "insured", "specialty"}
+    assert set(table.case_columns) == {"ethnicity_code", "insured", "specialty"}
     assert dict(table.rows.select("item", "ethnicity_code").unique().iter_rows())["v5"] == 2
 
 
@@ -142,7 +142,7 @@ def test_of_many_numbers_and_of_dates_only_the_place_in_their_order_is_written(w
     assert written.sort("item")["date"].to_list() == [f"{1 + place // 3:02}" for place in range(72)]
     text = (folder / "parts.csv").read_text()
     assert "2026" not in text and "1010" not in text and "7010" not in text
-    assert "length" in open_run(folder).case_columns.names
+    assert "length" in open_run(folder).case_columns
 
 
 def test_numbers_of_one_patient_each_are_an_id_though_every_patient_has_two_cases(write_study: Write) -> None:
@@ -173,7 +173,7 @@ def test_what_differs_between_the_answers_to_a_case_is_kept_answer_by_answer(wri
     }
     assert known["v0", "a"] == "short"
     assert known["v0", "b"] == "long"
-    assert set(table.case_columns.names) == {"sex", "style"}
+    assert set(table.case_columns) == {"sex", "style"}
 
 
 def test_a_formula_among_the_metadata_is_guarded_in_the_file_and_itself_in_the_table(

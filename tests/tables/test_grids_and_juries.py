@@ -72,7 +72,7 @@ def test_a_table_of_jury_votes_follows_the_run() -> None:
     roles = table.roles(need_reference=False)
     votes = table.jury_votes("accuracy", roles)
     assert (
-        votes and nans(votes.scores),
+        votes and nans(votes[0]),
         table.jury_votes("accuracy", None),
         nans(table.grid("accuracy", roles).scores["jury"]),
         table.jury_rule.rule,

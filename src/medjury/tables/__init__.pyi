@@ -2,7 +2,6 @@ from ._case_columns import CASE_PARTS as CASE_PARTS
 from ._case_columns import MOST_GROUPS as MOST_GROUPS
 from ._case_columns import identifies as identifies
 from ._case_columns import tells_groups as tells_groups
-from ._consensus import ConsensusRule as ConsensusRule
 from ._consensus import adjudicated as adjudicated
 from ._consensus import consensus_of as consensus_of
 from ._consensus import mean_of_raters as mean_of_raters

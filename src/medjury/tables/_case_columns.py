@@ -6,8 +6,8 @@ no groups apart."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Collection
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from medjury.intake.cases import SAME_TEXT
@@ -40,14 +40,6 @@ _IDENTIFIES = re.compile(
 _DATE = re.compile(r"\d{4}[-/.]\d\d?([-/.]\d\d?.*)?|\d\d?[-/.]\d\d?[-/.]\d{2,4}.*")
 
 
-@dataclass(frozen=True, slots=True)
-class CaseColumns:
-    """`names` describe cases or answers. `left_out` has, by column, why one that could have been a part is not."""
-
-    names: tuple[str, ...]
-    left_out: Mapping[str, str]
-
-
 def tells_groups(name: str, values: Collection[str], clusters: int) -> bool:
     """Whether a column of this name with these different values makes groups of cases: few values, short ones, each
     shared by two or more of the `clusters` (patients, else cases) on average; not an id, a date or a text."""
@@ -65,8 +57,9 @@ def identifies(name: str) -> bool:
     return _IDENTIFIES.fullmatch(name.strip()) is not None
 
 
-def found_columns(rows: polars.DataFrame, asked: Collection[str]) -> CaseColumns:
-    """The columns of these rows that describe cases; `asked` are those that the rules name as parts."""
+def found_columns(rows: polars.DataFrame, asked: Collection[str]) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The columns of these rows that describe cases or answers and, by column, why one that could have been a part
+    is not; `asked` are those that the rules name as parts."""
     import polars as pl
 
     usual = {*CASE_PARTS, *asked}
@@ -82,12 +75,13 @@ def found_columns(rows: polars.DataFrame, asked: Collection[str]) -> CaseColumns
         and (kind.is_numeric() or kind in kinds)
     ]
     if not candidates:
-        return CaseColumns((), {})
+        return (), {}
     texts = rows.select(*_ANSWER, "rater", "cluster", *(_as_text(name) for name in candidates))
     answers = texts.group_by(_ANSWER).agg(pl.col(name).drop_nulls().n_unique() for name in candidates)
     raters = texts.group_by("rater").agg(pl.col(name).drop_nulls().n_unique() for name in candidates)
     clusters = rows["cluster"].n_unique()
-    names, left_out = [], {}
+    names: list[str] = []
+    left_out: dict[str, str] = {}
     for name in candidates:
         values = texts[name].drop_nulls().unique().to_list()
         if len(values) < FEWEST_GROUPS:
@@ -111,13 +105,7 @@ def found_columns(rows: polars.DataFrame, asked: Collection[str]) -> CaseColumns
             continue
         if name in usual:
             left_out[name] = why
-    return CaseColumns(tuple(names), left_out)
-
-
-def column_warnings(found: CaseColumns) -> tuple[str, ...]:
-    return tuple(
-        f"the column {name} is not a part of the cases: {why}" for name, why in found.left_out.items()
-    )
+    return tuple(names), left_out
 
 
 def _of_the_rater(texts: polars.DataFrame, raters: polars.DataFrame, name: str) -> bool:

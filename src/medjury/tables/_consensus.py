@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from medjury.foundation.errors import MedjuryError
-from medjury.store.runs import ConsensusRule as ConsensusRule
+from medjury.store.runs import ConsensusRule
 from medjury.tables._grid import ABSENT, NOT_APPLICABLE, SCORED, UNSCORED, Grid
 from medjury.tables._probability import probability_of
 

@@ -28,15 +28,6 @@ class JuryRule:
     members: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class JuryVotes:
-    """The jury's score and state on every unit, and how many units it left unscored, by reason."""
-
-    scores: Numbers
-    states: NDArray[np.uint8]
-    unscored: dict[str, int]
-
-
 def seated_once(judges: Sequence[str]) -> tuple[str, ...]:
     """A judge and its calibrated self have one seat between them, and it is the calibrated one's."""
     return tuple(name for name in judges if f"{name}{CALIBRATED}" not in judges)
@@ -45,12 +36,15 @@ def seated_once(judges: Sequence[str]) -> tuple[str, ...]:
 def add_jury(grid: Grid, members: Sequence[str], rule: JuryRule) -> Grid:
     """The grid with the jury of `members`. A judge with no row at all in the grid has no seat, for its silence is
     no failure."""
-    votes = jury_votes(grid, [name for name in members if (grid.states[name] != ABSENT).any()], rule)
-    return grid.with_rater(rule.name, votes.scores, votes.states)
+    seated = [name for name in members if (grid.states[name] != ABSENT).any()]
+    return grid.with_rater(rule.name, *jury_votes(grid, seated, rule)[:2])
 
 
-def jury_votes(grid: Grid, seated: Sequence[str], rule: JuryRule) -> JuryVotes:
-    """The votes of those who have a seat, as one. Too few scores (`no_quorum`) or a tie leave no score."""
+def jury_votes(
+    grid: Grid, seated: Sequence[str], rule: JuryRule
+) -> tuple[Numbers, NDArray[np.uint8], dict[str, int]]:
+    """The votes of those who have a seat, as one: the score and the state on every unit, and how many units are
+    left unscored, by reason. Too few scores (`no_quorum`) or a tie leave no score."""
     from medjury.judging import combine_columns  # the rule is there; few analyses form a jury
 
     nothing = np.full(len(grid.items), np.nan)
@@ -65,4 +59,4 @@ def jury_votes(grid: Grid, seated: Sequence[str], rule: JuryRule) -> JuryVotes:
     state = np.select([scored, excused, asked], [SCORED, NOT_APPLICABLE, UNSCORED], ABSENT)
     lost = {"no_quorum": made.no_quorum & asked, "tie": made.tie & asked}
     counted = {reason: int(units.sum()) for reason, units in lost.items() if units.any()}
-    return JuryVotes(made.scores, state.astype(np.uint8), counted)
+    return made.scores, state.astype(np.uint8), counted

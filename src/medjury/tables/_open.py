@@ -25,7 +25,7 @@ from medjury.store.runs import (
     RunFolder,
     files,
 )
-from medjury.tables._case_columns import column_warnings, found_columns
+from medjury.tables._case_columns import found_columns
 from medjury.tables._clean import check_scale, clean_rows, on_scale, with_clusters
 from medjury.tables._dimensions import GradesArgument, Measured, of_instrument, of_manifest, present
 from medjury.tables._grid import RepeatRule
@@ -325,6 +325,8 @@ def _ready(rows: polars.DataFrame, dimensions: tuple[Measured, ...], rules: Gate
 
     rows, warnings = on_scale(rows, dimensions)
     raters = _kinds(rows)
+    _, left_out = found_columns(rows, rules.parts or ())
+    columns = [f"the column {name} is not a part of the cases: {why}" for name, why in left_out.items()]
     served = pl.col(case_column(rows)).is_in(list(rules.development_cases))
     rated = rows.group_by("dimension").agg(pl.col("rater").unique())
     # Somebody chose the names of people and models; a text metric has that of its kind (chrf and chrf++ are two).
@@ -335,7 +337,7 @@ def _ready(rows: polars.DataFrame, dimensions: tuple[Measured, ...], rules: Gate
         "development_rows": rows.filter(served),
         "dimensions": dimensions,
         "raters": raters,
-        "warnings": (*warnings, *spelled, *column_warnings(found_columns(rows, rules.parts or ()))),
+        "warnings": (*warnings, *spelled, *columns),
         "seats": {str(name): frozenset(names) for name, names in rated.iter_rows()},
     }
 

@@ -16,11 +16,11 @@ from medjury.foundation.errors import MedjuryError
 from medjury.instruments import Instrument
 from medjury.intake.cases import Criterion
 from medjury.store.runs import ConsensusRule, DangerBy, GateRules, Manifest, Protocol, Records, ReportSettings
-from medjury.tables._case_columns import CaseColumns, found_columns
+from medjury.tables._case_columns import found_columns
 from medjury.tables._consensus import consensus_of, with_consensus
 from medjury.tables._dimensions import Measured, Numbers
 from medjury.tables._grid import Grid, RepeatRule, count_unscored, joined, make_grids
-from medjury.tables._jury import JuryRule, JuryVotes, jury_votes
+from medjury.tables._jury import JuryRule, jury_votes
 from medjury.tables._marks import CRITERION, TOTAL, case_column
 from medjury.tables._pairs import SHOWN_FIRST
 from medjury.tables._probability import refuse_unequal, unequal_raters, weights_of
@@ -205,20 +205,19 @@ class RatingTable:
         return self.rows["cluster"].n_unique() < self.rows[case_column(self.rows)].n_unique()
 
     @cached_property
-    def case_columns(self) -> CaseColumns:
-        """Which columns describe the case or the answer, and which look so and do not: whoever rated an answer,
-        they have one value on it, and two or more over all. Text has at most 40 values, each shared by two or
-        more patients or cases on average, unless it has a usual name (specialty, sex) or the rules name it;
-        numbers may have more.
+    def case_columns(self) -> tuple[str, ...]:
+        """Which columns describe the case or the answer: whoever rated an answer, they have one value on it, and
+        two or more over all. Text has at most 40 values, each shared by two or more patients or cases on average,
+        unless it has a usual name (specialty, sex) or the rules name it; numbers may have more.
 
         >>> import polars as pl
         >>> from medjury.tables import rating_table
         >>> rows = {"item": ["1", "1", "2", "2"], "rater": ["a", "b"] * 2, "dimension": "accuracy", "score": 4}
         >>> rows |= {"sex": ["f", "f", "m", "m"], "specialty": ["surgery", "cardiology"] * 2}
-        >>> rating_table(pl.DataFrame(rows)).case_columns.names
+        >>> rating_table(pl.DataFrame(rows)).case_columns
         ('sex',)
         """
-        return found_columns(self.rows, self.rules.parts or ())
+        return found_columns(self.rows, self.rules.parts or ())[0]
 
     @cached_property
     def unscored(self) -> dict[str, dict[str, int]]:
@@ -297,7 +296,7 @@ class RatingTable:
         self._refuse_unweighted(() if roles is None else (*roles.reference, *roles.raters))
         if roles is None or votes is None:
             return grid
-        return grid.with_rater(roles.jury, votes.scores, votes.states)
+        return grid.with_rater(roles.jury, *votes[:2])
 
     def pooled(self, dimensions: Sequence[Measured], roles: Roles | None = None) -> Grid:
         """All units of several dimensions in one grid. What follows from others is not for pooling: it would
@@ -311,8 +310,11 @@ class RatingTable:
         scale = dimensions[0].grades if len(scales) == 1 else None
         return joined(POOLED, [self.grid(each.name, roles) for each in dimensions], scale)
 
-    def jury_votes(self, dimension: str, roles: Roles | None) -> JuryVotes | None:
-        """The jury that `roles` forms here, on every unit of a dimension; None where it forms none."""
+    def jury_votes(
+        self, dimension: str, roles: Roles | None
+    ) -> tuple[Numbers, NDArray[np.uint8], dict[str, int]] | None:
+        """The jury that `roles` forms here: its score and state on every unit of a dimension, and how many units it
+        left unscored, by reason; None where it forms none."""
         if roles is None or not roles.jurors:
             return None
         seated = [name for name in roles.jurors if name in self.seats.get(dimension, ())]

@@ -373,7 +373,7 @@ class StudyParts:
         return parts, unknown
 
     def _attributes(self, grid: Grid) -> dict[str, list[str]]:
-        rows, names = self._table.rows, list(self._table.case_columns.names)
+        rows, names = self._table.rows, list(self._table.case_columns)
         found = {
             name: [level or NOT_STATED for level in _levels(_values(rows, name, grid))]
             for name in names

@@ -9,8 +9,8 @@ from typing import Literal
 from medjury.analysis.agreement._pair_statistics import Settings
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
-from medjury.store.runs import DangerBy
-from medjury.tables import CONSENSUS, ConsensusRule, Measured, Names, RatingTable, Roles, named
+from medjury.store.runs import ConsensusRule, DangerBy
+from medjury.tables import CONSENSUS, Measured, Names, RatingTable, Roles, named
 
 By = Literal["dimension", "system", "all"]
 AveragingLevel = Literal["item", "system", "both"]

@@ -35,11 +35,11 @@ from medjury.analysis.agreement._table import AgreementTable, shown_statistics
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import counted, side_by_side
+from medjury.store.runs import ConsensusRule
 from medjury.tables import (
     ABSENT,
     CONSENSUS,
     SCORED,
-    ConsensusRule,
     Grid,
     Measured,
     Names,
@@ -288,7 +288,7 @@ def _unscored(ratings: RatingTable, chosen: Sequence[Measured], design: Design) 
         lost: dict[str, int] = {}
         for each in chosen:
             votes = ratings.jury_votes(each.name, design.roles)
-            for reason, count in votes.unscored.items() if votes is not None else ():
+            for reason, count in votes[2].items() if votes is not None else ():
                 lost[reason] = lost.get(reason, 0) + count
         found.pop(design.roles.jury, None)
         found |= {design.roles.jury: lost} if lost else {}

@@ -115,7 +115,7 @@ def corpus(table: object, features: polars.DataFrame | None = None) -> Corpus:
 
 def _parts(ratings: RatingTable) -> list[str]:
     """What tells groups of cases apart, the usual names first."""
-    found = ratings.case_columns.names
+    found = ratings.case_columns
     named = dict.fromkeys((*(name for name in CASE_PARTS if name in found), *found))
     return [name for name in named if name not in LENGTHS]
 

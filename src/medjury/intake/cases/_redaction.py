@@ -46,25 +46,15 @@ _PLACEHOLDER = re.compile(r"\[([A-Z][A-Z0-9_]*)-(\d{1,6})\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Replacement:
-    """One replacement: where, what it became, and the words around it. Holds clinical text: for a person's
-    own screen only."""
-
-    field: str
-    before: str
-    placeholder: str
-    left: str
-    right: str
-
-
-@dataclass(frozen=True, slots=True)
 class Redaction:
-    """A redacted case, and how many identifiers of each kind were replaced in it. `not_known` is its language where
-    the rules are for another: numbers and forms are then replaced, names are likely to remain."""
+    """A redacted case, and how many identifiers of each kind were replaced in it. `replacements` has a line for
+    each: where, what it became, and the words around it. They hold clinical text: for a person's own screen only.
+    `not_known` is the case's language where the rules are for another: numbers and forms are then replaced, names
+    are likely to remain."""
 
     case: Case
     counts: Mapping[str, int]
-    replacements: tuple[Replacement, ...] = field(default=(), repr=False)
+    replacements: tuple[str, ...] = field(default=(), repr=False)
     not_known: str = ""
 
 
@@ -166,13 +156,7 @@ class Redactor:
             yield f"case {case.id}{f' ({case.system})' if case.system else ''}:"
             if redaction.not_known:
                 yield f"  not known for this language ({redaction.not_known}): names and places may remain"
-            for each in redaction.replacements:
-                left, before, right = (
-                    " ".join(text.split()) for text in (each.left, each.before, each.right)
-                )
-                yield f"  {each.field}: ...{left} {{{before} -> {each.placeholder}}} {right}..."
-            if not redaction.replacements:
-                yield "  nothing found"
+            yield from (f"  {each}" for each in redaction.replacements or ("nothing found",))
         yield _counts_text(counts)
 
 
@@ -258,7 +242,7 @@ class _Page:
             for kind, number in _PLACEHOLDER.findall(text):
                 self._last[kind] = max(self._last[kind], int(number))
         self.counts: Counter[str] = Counter()
-        self.replacements: list[Replacement] = []
+        self.replacements: list[str] = []
 
     def text(self, name: str, text: str | None) -> str | None:
         if not text:
@@ -273,11 +257,10 @@ class _Page:
             end = span.end
             self.counts[span.kind] += 1
             if self._context:
-                left = text[max(0, span.start - self._context) : span.start]
-                right = text[span.end : span.end + self._context]
-                self.replacements.append(
-                    Replacement(name, text[span.start : span.end], placeholder, left, right)
-                )
+                first, last = max(0, span.start - self._context), span.end + self._context
+                around = (text[first : span.start], text[span.start : span.end], text[span.end : last])
+                left, before, right = (" ".join(each.split()) for each in around)
+                self.replacements.append(f"{name}: ...{left} {{{before} -> {placeholder}}} {right}...")
         return "".join((*parts, text[end:]))
 
     def json(self, name: str, text: str) -> str:

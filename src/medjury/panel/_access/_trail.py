@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import secrets
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ from medjury.foundation.errors import MedjuryError
 from medjury.foundation.screen import screen_columns
 from medjury.panel._access._people import Person, names_of_people
 from medjury.panel._tables import erasures_table, stored, trail_table
-from medjury.store.ratings import mark_of, new_salt
+from medjury.store.ratings import mark_of
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
@@ -153,7 +154,7 @@ def note_erasure(
     because they name it. `codes` are the random names by which pages called the items."""
     before = connection.execute(select(erasures_table.c.salt, erasures_table.c.number)).all()
     salt = (
-        before[0].salt if before else new_salt()
+        before[0].salt if before else secrets.token_hex(16)
     )  # one for all, so that a case is hashed once to look it up
     entry: dict[str, Any] = {
         "number": len(before) + 1, "at": stored(now), "by": by, "salt": salt, "counts": dict(rows),

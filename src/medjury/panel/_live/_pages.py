@@ -24,10 +24,9 @@ from medjury.panel._look import NavigationLink, page
 from medjury.panel._panel import Panel
 from medjury.panel._rating._answers import Collected
 from medjury.statistics import Estimate, Floats, counted, percent, shown, undefined
-from medjury.store.runs import RunFolder, files
+from medjury.store.runs import ConsensusRule, RunFolder, files
 from medjury.tables import (
     MACHINES,
-    ConsensusRule,
     Grid,
     People,
     RatingTable,

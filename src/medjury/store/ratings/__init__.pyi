@@ -4,7 +4,6 @@ from ._erasure import Selection as Selection
 from ._erasure import erase as erase
 from ._erasure import erasures as erasures
 from ._erasure import mark_of as mark_of
-from ._erasure import new_salt as new_salt
 from ._export import guard_frame as guard_frame
 from ._export import unguard as unguard
 from ._export import write_ratings as write_ratings

@@ -56,10 +56,6 @@ def mark_of(name: str, salt: str) -> str:
     return mark.hex()
 
 
-def new_salt() -> str:
-    return secrets.token_hex(16)
-
-
 def write_entry(previous: ErasureEntry | None, at: str, by: str, marks: Iterable[str], salt: str,
                 rows: Mapping[str, int]) -> tuple[int, str]:  # fmt: skip
     """The number and the text of the entry that follows `previous`."""
@@ -111,12 +107,12 @@ class Selection:
     keep_unlinked: bool = False
 
     @classmethod
-    def older(cls, text: str, *, keep_unlinked: bool = False) -> Selection:
+    def older(cls, text: str) -> Selection:
         """What is older than a day, or a moment, in UTC."""
         before = _date(text)
         if before is None:
             raise StoreError("the date cannot be read: write it as 2026-01-31")
-        return cls("date", before=before, keep_unlinked=keep_unlinked)
+        return cls("date", before=before)
 
 
 _WORDS = {
@@ -323,7 +319,7 @@ def _erase(transaction: Transaction, selection: Selection, place: str) -> Erased
         earlier = (each.at for each in reversed(entries) if each.names(selection.by, selection.names))
         found.earlier = next(earlier, "")
         return found
-    cursor, sql, salt = transaction.cursor, transaction.sql, new_salt()
+    cursor, sql, salt = transaction.cursor, transaction.sql, secrets.token_hex(16)
     if selection.by == "run":
         found.rows["runs"] = _forget_run(transaction, escape(selection.names[0]), units, replies)
     else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from medjury.intake.cases._fhir.resources import (
     Entry,
@@ -23,23 +22,16 @@ from medjury.intake.cases._fhir.resources import (
 
 WITHDRAWN = "laboratory value entered in error or cancelled, left out"
 NO_VALUE = "laboratory result without a value that can be read, left out"
+# One value, after the patient whose it is and the visit at which it was taken, where that is known.
+Measured = tuple[str, str, dict[str, str]]
 NOT_LABORATORY = "Observation that is not a laboratory value, left out"
 UNUSED = "laboratory value of no judged document, left out"
 _UNSURE = ("registered", "preliminary", "unknown")
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
-    """One value, whose it is, and at which visit it was taken, where that is known."""
-
-    patient: str
-    encounter: str
-    lab: dict[str, str]
-
-
 def measured_in(entries: Iterable[Entry], resources: Resources, remarks: Counter[str]) -> list[Measured]:
     """The laboratory values among the resources; `remarks` counts the observations that are none."""
-    found = []
+    found: list[Measured] = []
     for entry in entries:
         if entry.kind != "Observation":
             continue
@@ -56,7 +48,7 @@ def measured_in(entries: Iterable[Entry], resources: Resources, remarks: Counter
             encounter = local_name(entry, visit) or resources.name_of(visit, entry.url)
             values = list(_values(resource, status if status in _UNSURE else ""))
             remarks[NO_VALUE] += _unread(resource)
-            found += [Measured(patient, encounter, each) for each in values]
+            found += [(patient, encounter, each) for each in values]
     return found
 
 

@@ -96,8 +96,8 @@ def _count_unread(entries: Sequence[Entry], resources: Resources, remarks: Count
 
 def goes_with(measured: Measured, document: Document) -> bool:
     """Of the same patient and, where both name a visit, of the same visit."""
-    visits = {measured.encounter, document.encounter} - {""}
-    return measured.patient == (document.patient or "") and len(visits) < 2
+    patient, encounter, _ = measured
+    return patient == (document.patient or "") and len({encounter, document.encounter} - {""}) < 2
 
 
 def _told_once(documents: list[Document], mapping: ColumnMapping) -> list[Document]:
@@ -130,7 +130,7 @@ def _row(
             return RawRow(each.origin, problem=each.problem)
     if len(references) > 1:
         return RawRow(document.origin, problem="several documents of the patient match fhir.reference")
-    labs = [each.lab for each in measured if goes_with(each, document)]
+    labs = [each[2] for each in measured if goes_with(each, document)]
     values = {
         "id": document.id,
         "candidate": document.text,
