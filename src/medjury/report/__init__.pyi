@@ -5,7 +5,6 @@ from ._html import definitions as definitions
 from ._html import element as element
 from ._html import joined as joined
 from ._html import paragraph as paragraph
-from ._html import scrolling as scrolling
 from ._html import section_html as section_html
 from ._html import sentence as sentence
 from ._html import table_html as table_html

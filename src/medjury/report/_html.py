@@ -108,14 +108,17 @@ def table_html(
     places = [digits] * len(head) if isinstance(digits, int) else digits
     body = [_row(row, numeric, places) for row in rows]
     classes = " ".join(_classes(rows, len(head), sort=sort and len(rows) > 2)) or None
-    table = table_of(element("span", sentence(caption)), [titles], body, class_=classes, id=id)
-    return scrolling(table, caption.replace("`", ""))
+    label = caption.replace("`", "")
+    return table_of(element("span", sentence(caption)), [titles], body, scroll=label, class_=classes, id=id)
 
 
-def table_of(caption: object, head: Iterable[object], rows: Iterable[object], **attributes: object) -> Html:
-    """A table whose cells and rows are HTML already."""
+def table_of(
+    caption: object, head: Iterable[object], rows: Iterable[object], *, scroll: str = "", **attributes: object
+) -> Html:
+    """A table whose cells and rows are HTML already; under the name `scroll` it may be wider than the page."""
     parts = (element("caption", caption), element("thead", element("tr", *head)), element("tbody", *rows))
-    return element("table", *parts, **attributes)
+    made = element("table", *parts, **attributes)
+    return scrolling(made, scroll) if scroll else made
 
 
 def scrolling(table: Html, label: str, **attributes: object) -> Html:

@@ -1,7 +1,5 @@
 from ._check import check_passport as check_passport
 from ._check import refuse_other_jury as refuse_other_jury
-from ._document import LIMITS as LIMITS
-from ._document import Force as Force
 from ._document import Passport as Passport
 from ._document import RefusedError as RefusedError
 from ._document import read_passport as read_passport

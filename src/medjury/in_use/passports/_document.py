@@ -257,6 +257,11 @@ class Passport(StrictPart):
         return json.dumps(self.content(), indent=1, ensure_ascii=True, allow_nan=False) + "\n"
 
     @property
+    def limit(self) -> str:
+        """What every output says of a jury that may not stand in for a clinician; "" where it may."""
+        return LIMITS[self.force]
+
+    @property
     def who(self) -> str:
         """Whose verdict it is, for a reader: one judge is no jury."""
         names = [each.name for each in self.jury.judges]
@@ -267,7 +272,7 @@ class Passport(StrictPart):
         population, signed = self.population, "signed" if self.signature else "not signed"
         lines = [
             f"{self.force.upper()}: {self.who} of {self.run.run}",
-            LIMITS[self.force],
+            self.limit,
             *from_files_words(self.jury.judges),
             f"valid until {self.expires_at[:10]}, {self.expires_days:,} days after the run ended",
             f"instrument {self.jury.instrument.name} {self.jury.instrument.version}, prompt "

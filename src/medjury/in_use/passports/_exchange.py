@@ -18,7 +18,6 @@ from xml.etree import ElementTree
 from medjury.foundation import limits
 from medjury.foundation.errors import MedjuryError
 from medjury.in_use.passports._document import (
-    LIMITS,
     Passport,
     RefusedError,
     content_hash,
@@ -274,7 +273,7 @@ def _chai(passport: Passport) -> str:
             "CautionedOutOfScopeSettings": where or OPEN,
         },
         "Warnings": {
-            "KnownRisksAndLimitations": LIMITS[passport.force] or f"Valid until {passport.expires_at}",
+            "KnownRisksAndLimitations": passport.limit or f"Valid until {passport.expires_at}",
             "KnownBiasesOrEthicalConsiderations": "; ".join(
                 f"{each.rater} {each.dimension} {each.group}: {each.verdict}" for each in biased
             )

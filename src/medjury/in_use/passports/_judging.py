@@ -15,7 +15,7 @@ from medjury.analysis.calibration import apply_calibrations, load_calibrations
 from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder, write_whole
-from medjury.in_use.passports._document import LIMITS, Passport, RefusedError, expired, read_passport
+from medjury.in_use.passports._document import Passport, RefusedError, expired, read_passport
 from medjury.in_use.passports._population import Placed, Placing
 from medjury.in_use.passports._rebuilding import answering_changes, jury_changes, jury_of, rebuilt_study
 from medjury.in_use.passports._scope import InScope, all_outside, in_scope
@@ -80,7 +80,7 @@ class Judged:
         done = "refused, and not judged" if self.outside == "refuse" else "judged, and flagged"
         alpha = self.passport.population.novelty.alpha
         lines = [f"{self.status.upper()}: {self.why}" if self.why else self.status.upper()]
-        if limit := LIMITS[self.passport.force]:
+        if limit := self.passport.limit:
             lines.append(limit)
         lines += [
             f"{len(self.placed) - len(away):,} of {len(self.placed):,} cases are inside what was validated; "

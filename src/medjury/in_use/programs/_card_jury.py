@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from medjury.foundation.errors import MedjuryError
-from medjury.in_use.passports import Force, Passport, ReadyJury, RefusedError
+from medjury.in_use.passports import Passport, ReadyJury, RefusedError
 from medjury.instruments import Instrument
 from medjury.intake.cases import Case, case_from_row
 from medjury.store.ratings import Rating
@@ -27,7 +27,7 @@ class Judgement:
     `unscored` the reason why it has none. `outside_because` says how the case differs from the validated ones."""
 
     card: str
-    force: Force
+    force: str
     item: str
     scores: Mapping[str, float]
     unscored: Mapping[str, str] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, BinaryIO, ClassVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from medjury.foundation.errors import MedjuryError
-from medjury.in_use.passports import LIMITS, check_passport, refuse_other_jury
+from medjury.in_use.passports import check_passport, refuse_other_jury
 from medjury.in_use.programs._card_jury import VOTE, CardJury
 from medjury.intake.cases import Case
 from medjury.tables import RatingTable, open_run
@@ -83,7 +83,7 @@ class CardServer:
     def judge_case(self, given: JudgeCase) -> dict[str, Any]:
         if not self.judges:
             raise MedjuryError("this server asks no model: it was started with neither --answers nor --live")
-        return self.jury.judge(Case(**given.model_dump())).content() | {"limit": LIMITS[self.jury.card.force]}
+        return self.jury.judge(Case(**given.model_dump())).content() | {"limit": self.jury.card.limit}
 
     def look_up_votes(self, given: LookUpVotes) -> dict[str, Any]:
         import polars as pl

@@ -94,11 +94,10 @@ def medjury(pytestconfig: pytest.Config) -> Iterator[Grader]:
         raise pytest.UsageError(f"the fixture `medjury` needs {missing} in the ini file: {_FILES[missing]}")
     if live and answers is not None and hasattr(pytestconfig, "workerinput"):
         raise pytest.UsageError("with --medjury-live one process asks and records: leave out -n")
-    from medjury.in_use.passports import LIMITS
     from medjury.in_use.programs import CardJury
 
     with CardJury(card, study=study, answers=None if live else answers, signers=signers) as jury:
-        if limit := LIMITS[jury.card.force]:
+        if limit := jury.card.limit:
             warnings.warn(limit, UserWarning, stacklevel=1)
         yield Grader(jury)
         if live and answers is not None:

@@ -16,7 +16,6 @@ from medjury.report import (
     element,
     joined,
     paragraph,
-    scrolling,
     section_html,
     table_html,
     table_of,
@@ -83,7 +82,9 @@ def overall_table(board: Board) -> Html:
         "which resamples items (would other items give these scores?). Beside each rank are the ranks that the "
         "data leave open; candidates that share a letter are not told apart."
     )
-    table = table_of(element("span", caption), [head], rows, id="overall", class_="stacked")
+    table = table_of(
+        element("span", caption), [head], rows, scroll="Standings", id="overall", class_="stacked"
+    )
     alone = (
         paragraph(
             "A single candidate has nobody to be compared with, so it has no rank and no win rate.",
@@ -92,7 +93,7 @@ def overall_table(board: Board) -> Html:
         if len(board.results.candidates) == 1
         else ""
     )
-    return joined([alone, scrolling(table, "Standings"), bullets(overall.warnings)])
+    return joined([alone, table, bullets(overall.warnings)])
 
 
 def _row(each: CandidateStanding) -> dict[str, Html | str]:

@@ -13,7 +13,6 @@ from medjury.report import (
     element,
     joined,
     paragraph,
-    scrolling,
     sentence,
     shade,
     table_html,
@@ -368,8 +367,9 @@ def heat_map(board: Board, pages: Mapping[str, str]) -> Html:
         "is not above the best trivial answer, ? one that is not shown to be; INCOMPLETE is a cell with answers "
         "missing, between the bounds below it."
     )
-    table = table_of(element("span", caption), [head], rows, id="heat", class_="heat stacked")
-    return scrolling(table, "Scores by benchmark")
+    return table_of(
+        element("span", caption), [head], rows, scroll="Scores by benchmark", id="heat", class_="heat stacked"
+    )
 
 
 def _category(board: Board, category: str) -> Html:
