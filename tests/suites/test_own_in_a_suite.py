@@ -6,7 +6,8 @@ import shutil
 from pathlib import Path
 
 from medjury.cli import main
-from medjury.suites import load_benchmark, load_suite, sample_file
+from medjury.suites import load_benchmark, sample_file
+from medjury.suites._running._suite import load_suite
 
 
 def notes(folder: Path, benchmark: str) -> str:

@@ -76,8 +76,7 @@ def run_suite_command(options: argparse.Namespace) -> int:
 
     if options.resamples < 200:
         raise MedjuryError(f"--resamples must be 200 or more, not {options.resamples}")
-    suite = _suite(options)
-    plan = plan_suite(suite, preflight=not options.no_preflight)
+    plan = plan_suite(*_suite(options), preflight=not options.no_preflight)
     if options.dry_run:
         print(plan.text())
         return 0
@@ -100,7 +99,7 @@ def run_suite_command(options: argparse.Namespace) -> int:
             preflight=not options.no_preflight,
             resamples=options.resamples,
         )
-    _show(results, suite.output / "leaderboard", options)
+    _show(results, plan.suite.output / "leaderboard", options)
     if not missing:
         return 0
     for why in missing:
@@ -130,9 +129,8 @@ def _show(results: Any, folder: Path, options: argparse.Namespace) -> None:
     say(f"Leaderboard: {page}", sys.stderr if options.json or options.csv else sys.stdout)
 
 
-def _suite(options: argparse.Namespace) -> Any:
-    from medjury.suites import load_suite
-
+def _suite(options: argparse.Namespace) -> tuple[Path, dict[str, Any] | None]:
+    """The suite file, and what is to be written into it where the suite is stated by options."""
     first = options.suite[0]
     if len(options.suite) == 1 and first.endswith((".yaml", ".yml")) and not options.candidate:
         given = [
@@ -142,7 +140,7 @@ def _suite(options: argparse.Namespace) -> Any:
         ]
         if given:
             raise MedjuryError(f"--{given[0].replace('_', '-')} belongs in the suite file {first}")
-        return load_suite(first)
+        return Path(first), None
     if not options.candidate:
         raise MedjuryError("name a model under test, such as --candidate embedded, or give a suite file")
     data = dict(_pair(each, "--data") for each in options.data)
@@ -163,7 +161,7 @@ def _suite(options: argparse.Namespace) -> Any:
         settings["published"] = str(Path(options.published).resolve())
     if options.money is not None:
         settings["budget"] = {"money": options.money}
-    return load_suite(Path(options.output or "suites/benchmarks").resolve() / "suite.yaml", settings)
+    return Path(options.output or "suites/benchmarks").resolve() / "suite.yaml", settings
 
 
 def _benchmark(name: str, data: str | None, items: int | None) -> dict[str, Any]:

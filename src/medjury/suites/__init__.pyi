@@ -34,5 +34,4 @@ from ._running._run import gold_cases as gold_cases
 from ._running._run import keep_probe as keep_probe
 from ._running._run import read_results as read_results
 from ._running._run import run_suite as run_suite
-from ._running._suite import load_suite as load_suite
 from ._taxonomy import read_taxonomy as read_taxonomy

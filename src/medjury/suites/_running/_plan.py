@@ -6,10 +6,12 @@ of a usual length. Both leave out calls that fail and are tried again.
 
 from __future__ import annotations
 
+import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from medjury.instruments import Unscored
 from medjury.intake.cases import Case
@@ -21,7 +23,7 @@ from medjury.suites._leaderboard._costs import payer_costs, total
 from medjury.suites._leaderboard._results import Spending
 from medjury.suites._running._answers import candidate_study
 from medjury.suites._running._jury import Judged, answer_case, jury_of, jury_study
-from medjury.suites._running._suite import Chosen, Suite
+from medjury.suites._running._suite import Chosen, Suite, load_suite
 
 _WORD = "note "  # as a rule a token
 
@@ -79,8 +81,12 @@ class SuitePlan:
         return "not known" if money is None else f"{money:,.4g} {self.currency}"
 
 
-def plan_suite(suite: Suite, *, preflight: bool = True) -> SuitePlan:
-    """Check everything that can be refused before the first call (hosts, keys, prices, instruments), and count."""
+def plan_suite(
+    path: str | os.PathLike[str], settings: Mapping[str, Any] | None = None, *, preflight: bool = True
+) -> SuitePlan:
+    """Read a suite file, which is first written where `settings` state the suite; check everything that can be
+    refused before the first call (hosts, keys, prices, instruments), and count."""
+    suite = load_suite(path, settings)
     rows: list[Spending] = []
     prices = PriceList.shipped()
     for part in suite.settings.candidates:

@@ -194,7 +194,6 @@ def run_suite(
     keep_going: bool = False,
     retry_unscored: bool = False,
     preflight: bool = True,
-    ask: bool = True,
     resamples: int = 2000,
 ) -> tuple[Results, list[str]]:
     """Run a suite to the end, or as far as endpoints and budget allow: its results, and line by line what is
@@ -203,7 +202,7 @@ def run_suite(
     private_folder(suite.output)
     how = {
         "watch": watch, "keep_going": keep_going, "retry_unscored": retry_unscored,
-        "preflight": preflight, "ask": ask,
+        "preflight": preflight, "ask": True,
     }  # fmt: skip
     asked = []
     for part in suite.settings.candidates:
