@@ -71,33 +71,15 @@ def test_a_cell_holds_what_is_counted_and_its_bounds() -> None:
         answer(4, others={"rouge_l": 1.0, "jury": 0.25}),
     )
     cell = cells_of(lost, resamples=200)["one", "b"]
-    assert (cell.items, cell.scored, cell.unanswered, cell.missing) == (
-        40,
-        37,
-        {"refusal": 1},
-        {"timeout": 1, "provider": 1},
-    )
-    assert (cell.score.value, cell.among_answers) == (27 / 38, 27 / 37)
-    assert (cell.worst, cell.best, cell.compared) == (27 / 40, 29 / 40, 27 / 38)
-    assert cell.others == {"rouge_l": (0.75, 2), "jury": (0.25, 1)}
-    assert (cell.complete, cell.comparable, cell.beats_baseline, cell.baseline) == (False, True, "", "")
-    told = cell.as_dict()
-    assert (told["score"], told["score_low"], told["score_high"]) == (
-        27 / 38,
-        cell.score.low,
-        cell.score.high,
-    )
-    assert (told["benchmark"], told["candidate"], told["complete"], told["items"]) == ("b", "one", False, 40)
-    assert (told["best"], told["worst"], told["compared"], told["scored"]) == (29 / 40, 27 / 40, 27 / 38, 37)
-    assert told["others"] == {"rouge_l": {"mean": 0.75, "n": 2}, "jury": {"mean": 0.25, "n": 1}}
-    assert told["missing"] == {"timeout": 1, "provider": 1} and told["unanswered"] == {"refusal": 1}
-    assert (told["baseline"], told["baseline_score"], told["above_baseline"], told["beats_baseline"]) == (
-        "",
-        None,
-        None,
-        "",
-    )
-    assert (told["among_answers"], told["method"]) == (27 / 37, cell.score.method)
+    assert cell.comparable and cell.as_dict() == {
+        "benchmark": "b", "candidate": "one", "items": 40, "scored": 37, "complete": False,
+        "unanswered": {"refusal": 1}, "missing": {"timeout": 1, "provider": 1},
+        "score": 27 / 38, "score_low": cell.score.low, "score_high": cell.score.high, "among_answers": 27 / 37,
+        "worst": 27 / 40, "best": 29 / 40, "compared": 27 / 38, "method": cell.score.method,
+        "others": {"rouge_l": {"mean": 0.75, "n": 2}, "jury": {"mean": 0.25, "n": 1}},
+        "baseline": "", "baseline_score": None, "above_baseline": None, "above_baseline_low": None,
+        "above_baseline_high": None, "beats_baseline": "",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("lost", "comparable"), [(0, True), (2, True), (3, False), (40, False)])
@@ -120,19 +102,11 @@ def test_a_candidate_that_lacks_more_than_a_twentieth_is_compared_with_nobody(
 def test_an_item_that_nobody_was_asked_about_is_missing() -> None:
     results = results_of({"one": [3]}, items=4, benchmarks=["b"])
     cell = cells_of(replace(results, answers=results.answers[:3]), resamples=200)["one", "b"]
-    assert (
-        cell.missing == {"not asked": 1}
-        and cell.score.value == 1.0
-        and (cell.worst, cell.best) == (0.75, 1.0)
-    )
+    assert cell.missing == {"not asked": 1} and cell.score.value == 1.0
+    assert (cell.worst, cell.best) == (0.75, 1.0)
     none = cells_of(replace(results, answers=()), resamples=200)["one", "b"]
-    assert (none.score.value, none.worst, none.best, none.among_answers, none.compared) == (
-        None,
-        0.0,
-        1.0,
-        None,
-        None,
-    )
+    assert (none.worst, none.best) == (0.0, 1.0)
+    assert none.score.value is none.among_answers is none.compared is None
     empty = cells_of(replace(results, items=(), answers=()), resamples=200)["one", "b"]
     assert (empty.items, empty.worst, empty.best, empty.score.value) == (0, None, None, None)
 
@@ -191,12 +165,8 @@ def test_a_board_knows_what_is_incomplete_a_sample_or_decided() -> None:
     )
     board = board_of(results, resamples=200, confidence=0.9)
     assert [(cell.candidate, cell.benchmark) for cell in board.incomplete] == [("one", "b")]
-    assert (board.samples, board.decided, board.confidence, board.leave_out_decided) == (
-        ["c"],
-        10,
-        0.9,
-        False,
-    )
+    assert board.samples == ["c"] and board.decided == 10
+    assert board.confidence == 0.9 and not board.leave_out_decided
     assert board.baseline_macro() == (0.25, 2)
     assert board_of(results_of({"one": [1]}), resamples=200).baseline_macro() is None
     assert list(board.categories) == ["Clinical Decision Support", "Clinical Note Generation"]
@@ -222,15 +192,8 @@ def test_few_benchmarks_or_items_have_no_interval_and_say_so() -> None:
     )
     for row in few.rows:
         assert row.win_half is not None and row.win_half.low is None and row.macro.low is None
-        assert (
-            row.places["macro"].rank_low,
-            row.places["macro"].rank_high,
-            row.places["macro"].tie_group,
-        ) == (
-            1,
-            2,
-            "a",
-        )
+        place = row.places["macro"]
+        assert (place.rank_low, place.rank_high, place.tie_group) == (1, 2, "a")
     assert [row.places["macro"].rank for row in few.rows] == [1, 2]
     assert [row.win_half.value for row in few.rows if row.win_half] == [1.0, 0.0]
 
@@ -244,11 +207,8 @@ def test_a_standing_as_data_has_its_ends_and_places() -> None:
     assert (told["win_half"], told["win_half_low"], told["win_half_high"]) == (
         row.win_half.value, row.win_half.low, row.win_half.high
     )  # fmt: skip
-    assert (told["macro"], told["macro_low"], told["method"]) == (
-        row.macro.value,
-        row.macro.low,
-        row.macro.method,
-    )
+    assert (told["macro"], told["macro_low"]) == (row.macro.value, row.macro.low)
+    assert told["method"] == row.macro.method
     assert set(told["places"]) == {"win_half", "win_or_tie", "macro"}
     place = row.places["macro"]
     assert told["places"]["macro"] == {
@@ -258,12 +218,8 @@ def test_a_standing_as_data_has_its_ends_and_places() -> None:
     assert (alone.macro.value, alone.macro.low, alone.macro.n) == (0.4, None, 2)
     assert alone.macro_sd == pytest.approx(0.0707106781) and alone.as_dict()["win_half"] is None
     whole = board.overall.as_dict()
-    assert (whole["name"], whole["unranked"], len(whole["benchmarks"]), len(whole["rows"])) == (
-        "all benchmarks",
-        {},
-        8,
-        2,
-    )
+    assert (whole["name"], whole["unranked"]) == ("all benchmarks", {})
+    assert (len(whole["benchmarks"]), len(whole["rows"])) == (8, 2)
 
 
 # Costs.
@@ -356,12 +312,7 @@ def board() -> Board:
 
 def test_the_tables_have_a_row_for_each_cell_standing_and_cost(board: Board) -> None:
     cells = read(cells_csv(board))
-    assert [(each["benchmark"], each["candidate"]) for each in cells] == [
-        ("b", "one"),
-        ("b", "two"),
-        ("c", "one"),
-        ("c", "two"),
-    ]
+    assert [each["benchmark"] + each["candidate"] for each in cells] == ["bone", "btwo", "cone", "ctwo"]
     assert (cells[0]["missing"], cells[0]["unanswered"], cells[0]["scored"]) == ("1", "1", "38")
     assert not {"others", "method"} & set(cells[0])
     rows = read(standings_csv(board))
@@ -375,12 +326,8 @@ def test_the_tables_have_a_row_for_each_cell_standing_and_cost(board: Board) -> 
     assert [(each["payer"], each["role"], each["calls"]) for each in costs] == [("one", "candidate", "2")]
     checks = read(checks_csv(board))
     assert [each["check"] for each in checks] == ["gold answers in reach"] * 2 + ["memory"]
-    assert (
-        checks[0]["candidate"],
-        checks[0]["items"],
-        checks[0]["out_of_reach"],
-        checks[0]["not_judged"],
-    ) == ("one", "39", "24", "1")
+    names = ("candidate", "items", "out_of_reach", "not_judged")
+    assert [checks[0][name] for name in names] == ["one", "39", "24", "1"]
 
 
 def test_no_cell_of_a_table_is_a_formula_for_a_spreadsheet() -> None:
@@ -393,26 +340,19 @@ def test_no_cell_of_a_table_is_a_formula_for_a_spreadsheet() -> None:
 
 def test_the_board_as_data_holds_counts_and_no_text_of_an_item(board: Board) -> None:
     told = board_json(board)
-    assert (told["suite"], told["confidence"], told["leave_out_decided"], told["notes"]) == (
-        "s",
-        0.95,
-        False,
-        ["n"],
-    )
+    assert {
+        "suite": "s",
+        "confidence": 0.95,
+        "leave_out_decided": False,
+        "notes": ["n"],
+    }.items() <= told.items()
     assert [(each["name"], each["stopped"]) for each in told["candidates"]] == [
         ("one", False),
         ("two", False),
     ]
-    assert [(each["name"], each["items"], each["decided"]) for each in told["benchmarks"]] == [
-        ("b", 40, 10),
-        ("c", 40, 10),
-    ]
-    assert (
-        told["overall"]["name"],
-        len(told["categories"]),
-        len(told["by_benchmark"]),
-        len(told["cells"]),
-    ) == ("all benchmarks", 2, 2, 4)
+    counts = [(each["name"], each["items"], each["decided"]) for each in told["benchmarks"]]
+    assert counts == [("b", 40, 10), ("c", 40, 10)] and told["overall"]["name"] == "all benchmarks"
+    assert [len(told[name]) for name in ("categories", "by_benchmark", "cells")] == [2, 2, 4]
     assert len(told["detectable"]) == 2 and told["cost"]["currency"] == "USD" and told["cost"]["paid"] is None
     assert [each["candidate"] for each in told["cost"]["by_candidate"]] == ["one", "two"]
     assert [each["payer"] for each in told["cost"]["by_model"]] == ["one"]
@@ -439,12 +379,8 @@ def test_what_the_page_computes_with_are_sums_over_shared_items_and_the_rest(boa
         [20.0, 40.0],
     ]
     page = json.loads(page_data(board))
-    assert (page["candidates"], page["benchmarks"], page["all"], page["hard"]) == (
-        ["one", "two"],
-        ["b", "c"],
-        found,
-        hard,
-    )
+    known = {"candidates": ["one", "two"], "benchmarks": ["b", "c"], "all": found, "hard": hard}
+    assert known.items() <= page.items()
     assert set(page["places"]) == {"one", "two"}
 
 
@@ -498,10 +434,7 @@ def test_ranks_may_change_without_what_is_out_of_reach() -> None:
 
 def test_results_may_be_narrowed_to_some_candidates_and_benchmarks(board: Board) -> None:
     some = board.results.only(["one"], ["b"])
-    assert ([each.name for each in some.candidates], [each.name for each in some.benchmarks]) == (
-        ["one"],
-        ["b"],
-    )
+    assert [each.name for each in (*some.candidates, *some.benchmarks)] == ["one", "b"]
     assert {(each.candidate, each.benchmark) for each in some.answers} == {("one", "b")}
     assert {
         each.benchmark for each in (*some.items, *some.baselines, *some.reach, *some.memory, *some.spending)
