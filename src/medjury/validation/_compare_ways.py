@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from medjury.analysis.agreement import SevereErrors, severe_errors
@@ -64,43 +64,31 @@ def _priced(ways: Sequence[Way], price: Spent) -> bool:
 # Danger and ways of judging: severe errors on the same answers, and dangerous ones that a rater left unscored.
 
 
-@dataclass(frozen=True, eq=False)
-class Dangers:
-    """One dimension's dangerous answers, and each rater's errors among them."""
-
-    part: SameAnswers
-    flags: Any
-    errors: Mapping[str, SevereErrors]
-
-    def chosen(self, flags: Any) -> set[Unit]:
-        return {unit for unit, flag in zip(self.part.units, flags.tolist(), strict=True) if flag}
+Errors = Mapping[str, SevereErrors]  # each rater's on one dimension
+Danger = tuple[SameAnswers, Errors]
 
 
-def dangers_of(table: RatingTable, part: SameAnswers) -> Dangers | None:
-    """None where danger is not judged on the dimension, or no answer is shared."""
+def errors_of(table: RatingTable, part: SameAnswers) -> Errors:
+    """Nothing where danger is not judged on the dimension, or no answer is shared."""
     limits = part.dimension.claimed_danger(table.rules)
     if limits is None or not part.units:
-        return None
-    threshold, gap = limits
-    reference = part.danger
-    errors = {
-        rater: severe_errors(
-            reference, part.dimension.oriented(given), threshold=threshold, gap=gap, clusters=part.clusters
-        )
+        return {}
+    how: dict[str, Any] = {"threshold": limits[0], "gap": limits[1], "clusters": part.clusters}
+    return {
+        rater: severe_errors(part.danger, part.dimension.oriented(given), **how)
         for rater, given in part.given.items()
     }
-    return Dangers(part, reference <= threshold + 1e-9, errors)
 
 
-def pooled(dangers: Sequence[Dangers], rater: str, yardstick: str, confidence: float) -> dict[str, Any]:
+def pooled(dangers: Sequence[Danger], rater: str, yardstick: str, confidence: float) -> dict[str, Any]:
     """Answers with a severe error on any dimension, of answers that are dangerous on any, and the change from the
     yardstick's rate. A rater that is not compared on each of these dimensions has no rate."""
     harmed = _harmed(dangers, rater)
     if harmed is None:
         return {}
     dangerous = dict[Unit, str]()
-    for danger in dangers:
-        whose = zip(danger.part.units, danger.part.clusters, danger.flags.tolist(), strict=True)
+    for part, errors in dangers:
+        whose = zip(part.units, part.clusters, errors[rater].danger.tolist(), strict=True)
         # In the order of the answers: that of a set differs from process to process, and so would the last digits.
         dangerous |= {unit: cluster for unit, cluster, flag in whose if flag}
     clusters = list(dangerous.values())
@@ -114,10 +102,15 @@ def pooled(dangers: Sequence[Dangers], rater: str, yardstick: str, confidence: f
     return found
 
 
-def _harmed(dangers: Sequence[Dangers], rater: str) -> set[Unit] | None:
-    if not dangers or any(rater not in danger.errors for danger in dangers):
+def _harmed(dangers: Sequence[Danger], rater: str) -> set[Unit] | None:
+    if not dangers or any(rater not in errors for _, errors in dangers):
         return None
-    return {unit for danger in dangers for unit in danger.chosen(danger.errors[rater].flags)}
+    return {
+        unit
+        for part, errors in dangers
+        for unit, flag in zip(part.units, errors[rater].flags.tolist(), strict=True)
+        if flag
+    }
 
 
 def blind(table: RatingTable, roles: Roles, rater: str) -> dict[str, Any]:
@@ -226,12 +219,10 @@ def _with_agreement(
     if made is None:
         return replace(found, warnings=("no answer was scored by clinicians and by every rater",))
     yardstick, level = _yardstick(ways, made), ways.confidence
-    dangers = [danger for part in parts if (danger := dangers_of(table, part)) is not None]
-    common = [danger for danger in dangers if danger.part in complete(parts)]
+    dangers = [(part, errors) for part in parts if (errors := errors_of(table, part))]
+    common = [(part, errors) for part, errors in dangers if part in complete(parts)]
     severe = {
-        (danger.part.dimension.name, rater): each
-        for danger in dangers
-        for rater, each in danger.errors.items()
+        (part.dimension.name, rater): each for part, errors in dangers for rater, each in errors.items()
     }
     dimensions = averaged(made, parts)
     units = {unit for part in dimensions for unit in part.units}
