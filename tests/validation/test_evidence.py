@@ -73,15 +73,9 @@ def test_shared_answers_are_those_that_both_scored() -> None:
     grid, reference, said = on_trial(
         {"clinician a": [1, None, 3, 4], "clinician b": [2, None, None, None], "jury": [1, 2, None, 5]}
     ).both("accuracy")
-    assert (grid.items.tolist(), reference.tolist(), said.tolist()) == (
-        ["case 0", "case 3"],
-        [1.5, 4.0],
-        [1.0, 5.0],
-    )
-
-
-def test_without_a_rater_on_trial_nothing_is_shared() -> None:
-    assert len(on_trial({"clinician a": ANNA}).both("accuracy")[1]) == 0
+    assert grid.items.tolist() == ["case 0", "case 3"]
+    assert (reference.tolist(), said.tolist()) == ([1.5, 4.0], [1.0, 5.0])
+    assert len(on_trial({"clinician a": ANNA}).both("accuracy")[1]) == 0, "nobody is on trial"
 
 
 def test_without_a_scale_the_intraclass_correlation_stands_in_for_kappa() -> None:
@@ -93,47 +87,29 @@ def test_without_a_scale_the_intraclass_correlation_stands_in_for_kappa() -> Non
     ] == ["kappa_quadratic", "icc_2_1", "spearman", "spearman"]
 
 
-def test_a_row_is_that_against_the_consensus_of_the_clinicians() -> None:
+def test_a_row_is_that_against_the_consensus_of_the_clinicians_or_the_only_one() -> None:
     found = compared()
     row = found.row("accuracy", "jury", "exact_match")
-    assert row and (
-        row.reference,
-        row.level,
-        row.rater,
-        row.estimate.value,
-        found.estimate("accuracy", "jury", "exact_match") == row.estimate,
-        found.row("accuracy", "jury", "no such"),
-        found.estimate("accuracy", "nobody", "exact_match"),
-    ) == ("consensus", "item", "jury", 0.575, True, None, None)
-
-
-def test_a_row_is_that_against_the_only_clinician_where_there_is_one() -> None:
-    found = evidence_of(
-        rating_table(rows_of({"clinician a": ANNA, "jury": NEAR}), scale=(1, 5)),
-        resamples=60,
-        statistics=["exact_match"],
-    )
-    row = found.row("accuracy", "jury", "exact_match")
-    assert row and (row.reference, row.estimate.value) == ("clinician a", 0.8)
+    assert row and (row.reference, row.level, row.rater) == ("consensus", "item", "jury")
+    assert row.estimate.value == 0.575 and found.estimate("accuracy", "jury", "exact_match") == row.estimate
+    assert found.row("accuracy", "jury", "no such") is None
+    assert found.estimate("accuracy", "nobody", "exact_match") is None
+    alone = rating_table(rows_of({"clinician a": ANNA, "jury": NEAR}), scale=(1, 5))
+    one = evidence_of(alone, resamples=60, statistics=["exact_match"]).row("accuracy", "jury", "exact_match")
+    assert one and (one.reference, one.estimate.value) == ("clinician a", 0.8)
 
 
 def test_without_an_agreement_there_is_no_row_and_nothing_beside_it() -> None:
-    assert (
-        plain().row("accuracy", "jury", "offset"),
-        plain().beside("accuracy", "jury"),
-        plain().severe("accuracy", "jury"),
-    ) == (None, {}, None)
+    where = ("accuracy", "jury")
+    assert plain().row(*where, "offset") is None and plain().severe(*where) is None
+    assert plain().beside(*where) == {}
 
 
 def test_evidence_is_drawn_as_it_is_asked_for() -> None:
     found = compared(seed=3, confidence=0.9)
+    assert (found.resamples, found.seed, found.confidence) == (200, 3, 0.9)
     row = found.row("accuracy", "jury", "spearman")
-    assert row and (found.resamples, found.seed, found.confidence, row.estimate.method) == (
-        200,
-        3,
-        0.9,
-        "90 % BCa-t bootstrap, 200 resamples of 40 items, seed 3",
-    )
+    assert row and row.estimate.method == "90 % BCa-t bootstrap, 200 resamples of 40 items, seed 3"
 
 
 def test_margin_and_severe_errors_follow_the_rules() -> None:

@@ -304,63 +304,34 @@ def test_scales_that_differ_are_not_compared() -> None:
     )
 
 
+def two_dimensions() -> RatingTable:
+    rows = [rows_of({"clinician a": ANNA, "jury": NEAR}, dimension=name) for name in ("accuracy", "zeal")]
+    return with_rules(rating_table(pl.concat(rows), scale=(1, 5)), GateRules())
+
+
 def test_a_dimension_of_one_run_only_is_named() -> None:
-    frame = pl.concat(
-        [
-            rows_of({"clinician a": ANNA, "jury": NEAR}),
-            rows_of({"clinician a": ANNA, "jury": NEAR}, dimension="zeal"),
-        ]
-    )
-    more = with_rules(rating_table(frame, scale=(1, 5)), GateRules())
-    one = table({"clinician a": ANNA, "jury": NEAR})
-    assert [compared(*pair).warnings for pair in ((more, one), (one, more))] == [
-        ("only A has zeal",),
-        ("only B has zeal",),
-    ]
+    more, one = two_dimensions(), table({"clinician a": ANNA, "jury": NEAR})
+    assert compared(more, one).warnings == ("only A has zeal",)
+    assert compared(one, more).warnings == ("only B has zeal",)
 
 
 def test_verdicts_and_coverage_stand_side_by_side() -> None:
-    frame = pl.concat(
-        [
-            rows_of({"clinician a": ANNA, "jury": NEAR}),
-            rows_of({"clinician a": ANNA, "jury": NEAR}, dimension="zeal"),
-        ]
-    )
     shy = [None if place < 10 else score for place, score in enumerate(ANNA)]
-    found = compared(rating_table(frame, scale=(1, 5)), table({"clinician a": ANNA, "jury": shy}))
-    assert (found.first, found.second, found.verdicts, found.coverage) == (
-        "ratings of no run folder",
-        "ratings of no run folder",
-        (("accuracy", "NOT VALIDATED", "NOT VALIDATED"), ("zeal", "NOT VALIDATED", "not judged")),
-        (("accuracy", "100.0 %", "75.0 %"),),
-    )
+    found = compared(two_dimensions(), table({"clinician a": ANNA, "jury": shy}))
+    assert found.first == found.second == "ratings of no run folder"
+    assert found.verdicts == (
+        ("accuracy", "NOT VALIDATED", "NOT VALIDATED"), ("zeal", "NOT VALIDATED", "not judged")
+    )  # fmt: skip
+    assert found.coverage == (("accuracy", "100.0 %", "75.0 %"),)
 
 
-def test_patients_are_resampled_whole_where_there_are_any() -> None:
-    found = compare_runs(
-        table({"clinician a": ANNA, "jury": NEAR}, patients=2),
-        table({"clinician a": ANNA, "jury": KIND}, patients=2),
-        resamples=60,
-    )
-    assert (found.by_patient, found.confidence, [row.difference.method for row in found.rows[:1]]) == (
-        True,
-        0.95,
-        ["95 % BCa-t bootstrap, 60 resamples of 20 clusters, seed 0"],
-    )
-
-
-def test_confidence_and_seed_are_as_asked() -> None:
-    found = compare_runs(
-        table({"clinician a": ANNA, "jury": NEAR}),
-        table({"clinician a": ANNA, "jury": KIND}),
-        resamples=60,
-        seed=4,
-        confidence=0.9,
-    )
-    assert (found.confidence, {row.difference.method for row in found.rows[:3]}) == (
-        0.9,
-        {"90 % BCa-t bootstrap, 60 resamples of 40 clusters, seed 4"},
-    )
+def test_patients_are_resampled_whole_and_confidence_and_seed_are_as_asked() -> None:
+    for patients, clusters in ((0, 40), (2, 20)):
+        one, two = (table({"clinician a": ANNA, "jury": jury}, patients=patients) for jury in (NEAR, KIND))
+        found = compare_runs(one, two, resamples=60, seed=4, confidence=0.9)
+        assert (found.by_patient, found.confidence) == (bool(patients), 0.9)
+        said = f"90 % BCa-t bootstrap, 60 resamples of {clusters} clusters, seed 4"
+        assert {row.difference.method for row in found.rows[:3]} == {said}
 
 
 def test_a_constant_jury_has_no_correlation_to_compare() -> None:
@@ -381,41 +352,26 @@ def test_a_constant_jury_has_no_correlation_to_compare() -> None:
     ]
 
 
+def of_run(**manifest: Any) -> RatingTable:
+    run = RunDetails(manifest=Manifest.model_validate(manifest))
+    return replace(table({"clinician a": ANNA, "jury": NEAR}), run=run)
+
+
 def test_a_run_is_titled_by_its_name_and_how_it_ended() -> None:
-    one = replace(
-        table({"clinician a": ANNA, "jury": NEAR}),
-        run=RunDetails(
-            manifest=Manifest.model_validate(
-                {"run": "morning@1", "status": "complete", "finished_at": "2026-01-01"}
-            )
-        ),
+    found = compared(
+        of_run(run="morning@1", status="complete", finished_at="2026-01-01"),
+        of_run(run="evening@1", status="failed", why="no room", data_hash="ab"),
     )
-    two = replace(
-        table({"clinician a": ANNA, "jury": NEAR}),
-        run=RunDetails(
-            manifest=Manifest.model_validate(
-                {"run": "evening@1", "status": "failed", "why": "no room", "data_hash": "ab"}
-            )
-        ),
-    )
-    found = compared(one, two)
-    assert (found.first, found.second, found.warnings) == (
-        "morning@1 (complete, finished 2026-01-01)",
-        "evening@1 (failed, finished never)",
-        ("the runs judged different data: only cases with the same name are compared, on trust",),
-    )
+    assert found.first == "morning@1 (complete, finished 2026-01-01)"
+    assert found.second == "evening@1 (failed, finished never)"
+    said = "the runs judged different data: only cases with the same name are compared, on trust"
+    assert found.warnings == (said,)
 
 
 def test_what_two_runs_state_otherwise_is_listed() -> None:
-    one = replace(
-        table({"clinician a": ANNA, "jury": NEAR}),
-        run=RunDetails(
-            manifest=Manifest.model_validate({"medjury": "1", "calls": 3, "cost": 0.123456, "redacted": True})
-        ),
-    )
-    two = replace(
-        table({"clinician a": ANNA, "jury": NEAR}),
-        run=RunDetails(manifest=Manifest.model_validate({"medjury": "2", "calls": 4, "prompt_version": "7"})),
+    one, two = (
+        of_run(medjury="1", calls=3, cost=0.123456, redacted=True),
+        of_run(medjury="2", calls=4, prompt_version="7"),
     )
     assert compared(one, two).settings == (
         ("medjury", "1", "2"),
