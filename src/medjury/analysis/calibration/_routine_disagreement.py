@@ -210,10 +210,6 @@ def _by_case(
 ) -> tuple[Floats, np.ndarray, int]:
     score, stated = np.asarray(safety, dtype=float), np.asarray(disagrees, dtype=float)
     names = [str(case) for case in cases]
-    if not len(score) == len(stated) == len(names):
-        raise MedjuryError(
-            f"{len(score)} scores, {len(stated)} panel answers and {len(names)} cases: give one of each."
-        )
     if not np.isin(stated[~np.isnan(stated)], (0.0, 1.0)).all():
         raise MedjuryError("the panel's word is 1 (disagrees with the routine diagnosis) or 0 (agrees).")
     places: dict[str, list[int]] = {}
@@ -225,10 +221,6 @@ def _by_case(
             score[rows][~np.isnan(score[rows])],
             set(stated[rows][~np.isnan(stated[rows])].tolist()),
         )
-        if len(words) > 1:
-            raise MedjuryError(
-                f"case {name!r}: the panel both agrees and disagrees with the routine diagnosis."
-            )
         if not len(known) or not words:
             unknown += 1
             continue
