@@ -10,7 +10,6 @@ from __future__ import annotations
 import gettext
 import io
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -20,29 +19,24 @@ ENGLISH = "en"
 FOLDER, DOMAIN = Path(__file__).parent / "locale", "medjury"
 
 
-@dataclass
-class _Spoken:
-    language: str
-
-
-_spoken: ContextVar[_Spoken | None] = ContextVar("spoken", default=None)
+# One entry, that of the request, which whoever learns of the rater's choice puts in its place.
+_spoken: ContextVar[list[str]] = ContextVar("spoken")
 
 
 def begin(accepted: str) -> None:
     """A new request, from a browser that sends this `Accept-Language`."""
-    _spoken.set(_Spoken(asked_for(accepted)))
+    _spoken.set([asked_for(accepted)])
 
 
 def speak(language: str) -> None:
     """From here on, to the end of the request."""
-    if (spoken := _spoken.get()) is not None:
-        spoken.language = language
+    if spoken := _spoken.get(None):
+        spoken[0] = language
 
 
 def language() -> str:
     """The language of this request; English outside of one."""
-    spoken = _spoken.get()
-    return ENGLISH if spoken is None else spoken.language
+    return _spoken.get([ENGLISH])[0]
 
 
 def asked_for(accepted: str) -> str:

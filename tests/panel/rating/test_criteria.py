@@ -48,8 +48,7 @@ def collected(app: FastAPI) -> list[Collected]:
 
 
 def test_each_case_asks_its_own_criteria_and_shows_no_points(make_panel: MakePanel) -> None:
-    app = make_panel(rows=criteria_rows(3), **STUDY)
-    one = rater(app)
+    one = rater(make_panel(rows=criteria_rows(3), **STUDY))
     for case, code in cases_of(one).items():
         html = one.get(f"/rate/{code}").text
         asked = re.findall(r'<fieldset class="question[^>]* data-name="([^"]+)"', html)
@@ -68,8 +67,7 @@ def test_points_are_shown_where_the_study_says_so(make_panel: MakePanel) -> None
 
 
 def test_a_mark_is_a_rating_by_the_criterions_id(make_panel: MakePanel) -> None:
-    app = make_panel(rows=criteria_rows(2), **STUDY)
-    one = rater(app)
+    one = rater(make_panel(rows=criteria_rows(2), **STUDY))
     by_case = cases_of(one)
     unfinished = marks(0)
     del unfinished["grade.own-0"]
@@ -77,7 +75,7 @@ def test_a_mark_is_a_rating_by_the_criterions_id(make_panel: MakePanel) -> None:
     assert answer.status_code == 422 and 'href="#q-own-0">Names finding 0' in answer.text
     assert one.rate(by_case[0], **marks(0)).status_code == 303
     assert one.rate(by_case[1], **marks(1, drive="1")).status_code == 303
-    found = {(each.item, each.dimension): each.outcome for each in collected(app)}
+    found = {(each.item, each.dimension): each.outcome for each in collected(one.app)}
     assert len(found) == 10
     assert found["marmoset-00", "drive"] == Score(0) and found["marmoset-01", "drive"] == Score(1)
     assert found["marmoset-00", "own-0"] == Score(1) and isinstance(
@@ -86,25 +84,23 @@ def test_a_mark_is_a_rating_by_the_criterions_id(make_panel: MakePanel) -> None:
 
 
 def test_a_redcap_file_has_a_column_for_every_criterion(make_panel: MakePanel) -> None:
-    app = make_panel(rows=criteria_rows(2), **STUDY)
-    one = rater(app)
+    one = rater(make_panel(rows=criteria_rows(2), **STUDY))
     for case, code in cases_of(one).items():
         assert one.rate(code, **marks(case)).status_code == 303
-    written = FORMATS["redcap"].write(collected(app), load_instrument("criteria")).decode()
+    written = FORMATS["redcap"].write(collected(one.app), load_instrument("criteria")).decode()
     head, *rows = [line.split(",") for line in written.splitlines()]
     assert {"aid", "dose", "drive", "plain", "own_0", "own_1"} <= set(head)
     assert sorted(row[head.index("own_1")].strip('"') for row in rows) == ["", "1"]
 
 
 def test_marks_of_criteria_that_have_changed_since_are_refused(make_panel: MakePanel, tmp_path: Path) -> None:
-    app = make_panel(rows=criteria_rows(1), **STUDY)
-    one = rater(app)
+    one = rater(make_panel(rows=criteria_rows(1), **STUDY))
     assert one.rate(one.codes()[0], **marks(0)).status_code == 303
     rows = criteria_rows(1)
-    refuse_changed(write_study(tmp_path, rows=rows, **STUDY), collected(app))
+    refuse_changed(write_study(tmp_path, rows=rows, **STUDY), collected(one.app))
     rows[0]["criteria"][0]["text"] = "Advises calling nobody."
     with pytest.raises(MedjuryError, match="marmoset-00 was changed after it was rated"):
-        refuse_changed(write_study(tmp_path, rows=rows, **STUDY), collected(app))
+        refuse_changed(write_study(tmp_path, rows=rows, **STUDY), collected(one.app))
 
 
 def test_a_case_without_criteria_cannot_be_rated_by_them(make_panel: MakePanel) -> None:
@@ -170,8 +166,7 @@ def test_raters_who_differ_on_a_criterion_read_it_when_they_meet(make_panel: Mak
 
 
 def test_criteria_are_marked_in_the_raters_language(make_panel: MakePanel) -> None:
-    app = make_panel(rows=criteria_rows(1), **STUDY)
-    one = rater(app)
+    one = rater(make_panel(rows=criteria_rows(1), **STUDY))
     one.headers["accept-language"] = "de"
     html = one.get(f"/rate/{one.codes()[0]}").text
     assert "Erfüllt <span" in html and "Nicht erfüllt <span" in html and "das trifft nicht zu" in html

@@ -257,7 +257,7 @@ def evidence_routes(runs: Runs, guard: Any, base: str = "") -> APIRouter:
         wanted = min(max(1, _number(request.query_params.get("list", "1"))), max(1, len(behind)))
         values: dict[str, Any] = {
             "name": name,
-            "row": row,
+            "row": _number(row),
             "cells": [(title, value) for title, value in said.items() if value],
             "up": f"{base}/numbers/{in_address(name)}",
             "chosen": wanted,
