@@ -187,7 +187,8 @@ def test_a_preference_is_asked_after_concordant_blind_and_in_both_orders(
             page.get_by_role("link", name="Question 1").click()
             assert "Specialist" not in page.content()
             left.append(page.get_by_role("region", name="Left").inner_text().split("\n")[-1])
-            looks_good(page, "question")
+            if len(left) == 1:
+                looks_good(page, "question")
             page.get_by_label("The left one").check()
             page.get_by_role("button", name="Save and go on").click()
             assert page.get_by_text("answered").is_visible()

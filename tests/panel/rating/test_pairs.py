@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import FastAPI
 from playwright.sync_api import Browser, expect
 from tests.panel.raters import rater
-from tests.panel.rating.at_browsers import DESKTOP, PHONE, nothing_serious, open_case, panel_of, rater_at
+from tests.panel.rating.at_browsers import DESKTOP, nothing_serious, open_case, panel_of, rater_at
 from tests.panel.rounds import SYSTEMS
 
 from medjury.panel._exchange._collecting import collect
@@ -62,24 +62,19 @@ def test_the_choices_are_a_is_better_neither_and_b_is_better(make_panel: MakePan
 
 
 def test_side_by_side_on_a_desk_and_one_under_the_other_on_a_phone(browser: Browser, tmp_path: Path) -> None:
-    with panel_of(tmp_path, cases=2, **STUDY) as panel:
-        with rater_at(browser, panel, "Ada", DESKTOP) as page:
-            page.goto("/rate")
-            page.get_by_role("link", name="Start").click()
-            open_case(page, 1)
-            left, right = (page.locator(f"#{name}").bounding_box() for name in ("answer", "answer-b"))
-            assert left and right
-            assert left["y"] == right["y"] and left["x"] + left["width"] <= right["x"]
-            page.keyboard.press("1")
-            expect(page.locator(".saved")).to_have_text("Draft saved")
-            nothing_serious(page)
-        with rater_at(browser, panel, "Bea", PHONE) as page:
-            page.goto("/rate")
-            page.get_by_role("link", name="Start").click()
-            open_case(page, 1)
-            left, right = (page.locator(f"#{name}").bounding_box() for name in ("answer", "answer-b"))
-            assert left and right
-            assert left["y"] + left["height"] <= right["y"] and right["width"] <= 390
-            page.get_by_text("Answer B is better.").click()
-            expect(page.locator(".saved")).to_have_text("Draft saved")
-            assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    with panel_of(tmp_path, cases=2, **STUDY) as panel, rater_at(browser, panel, "Ada", DESKTOP) as page:
+        page.get_by_role("link", name="Start").click()
+        open_case(page, 1)
+        left, right = (page.locator(f"#{name}").bounding_box() for name in ("answer", "answer-b"))
+        assert left and right
+        assert left["y"] == right["y"] and left["x"] + left["width"] <= right["x"]
+        page.keyboard.press("1")
+        expect(page.locator(".saved")).to_have_text("Draft saved")
+        nothing_serious(page)
+        page.set_viewport_size({"width": 390, "height": 844})
+        left, right = (page.locator(f"#{name}").bounding_box() for name in ("answer", "answer-b"))
+        assert left and right
+        assert left["y"] + left["height"] <= right["y"] and right["width"] <= 390
+        page.get_by_text("Answer B is better.").click()
+        expect(page.locator(".grades .grade:has(:checked)")).to_contain_text("Answer B is better.")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
