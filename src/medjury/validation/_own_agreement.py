@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from medjury.analysis.agreement import AgreementRow, Counts
+from medjury.analysis.agreement import AgreementRow
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate, Printable, Result, counted, undefined
 from medjury.tables import Names, rating_table
@@ -46,7 +46,7 @@ class OwnAgreement(Result[AgreementRow]):
             {
                 "dimension": row.dimension,
                 "coefficient": row.estimate,
-                "n": row.counts.n,
+                "n": row.estimate.n,
                 "enough": _ANSWER.get(self.rules[row.dimension].state, "not known"),
                 "why": self.rules[row.dimension].why,
             }
@@ -56,7 +56,7 @@ class OwnAgreement(Result[AgreementRow]):
 
 def _numbers(row: AgreementRow, rule: Rule) -> str:
     if rule.state == "holds":
-        return f"{rule.found}, on {counted(row.counts.n, 'answer')}."
+        return f"{rule.found}, on {counted(row.estimate.n, 'answer')}."
     return f"{rule.why} {rule.to_do}"
 
 
@@ -109,7 +109,5 @@ def own_agreement(
             else undefined(rule.why, tested.doubly, f"{title}, {_METHOD}")
         )
         people = " + ".join(roles.reference)
-        rows.append(
-            AgreementRow(each.name, people, "colleagues", "colleagues", estimate, Counts(tested.doubly))
-        )
+        rows.append(AgreementRow(each.name, people, "colleagues", "colleagues", estimate))
     return OwnAgreement(tuple(rows), ready.warnings, rules)

@@ -48,7 +48,6 @@ from ._roc import area_statistics as area_statistics
 from ._roc import area_under_curve as area_under_curve
 from ._roc import roc_curve as roc_curve
 from ._row import AgreementRow as AgreementRow
-from ._row import Counts as Counts
 from ._sample_size import plan_kappa as plan_kappa
 from ._sample_size import plan_study as plan_study
 from ._sample_size import simulate_kappa as simulate_kappa

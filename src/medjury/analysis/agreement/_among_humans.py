@@ -71,19 +71,20 @@ def average_statistics(grades: Grades | None, settings: Settings) -> Statistics 
     return two_rater_statistics(wanted, grades) if wanted else None
 
 
-def own_rows(grid: Grid, found: AmongHumans, design: Design) -> list[AgreementRow]:
+def own_rows(grid: Grid, own: Mapping[str, Estimate], design: Design) -> list[AgreementRow]:
     """Mean agreement of the references with one another."""
     two = (~np.isnan(np.column_stack([grid.scores[name] for name in design.reference]))).sum(axis=1) >= 2
-    return _mean_rows(grid, OTHERS, None, two, found.own, design)
+    return _mean_rows(grid, OTHERS, None, two, own, design)
 
 
-def beside_rows(grid: Grid, judge: str, found: AmongHumans, design: Design) -> list[AgreementRow]:
+def beside_rows(
+    grid: Grid, judge: str, beside: Mapping[str, NonInferiority], design: Design
+) -> list[AgreementRow]:
     """Mean agreement of the judge with each reference, that of the references on the same items where these are
     not all of theirs, and the difference where a margin was stated."""
     table = np.column_stack([grid.scores[name] for name in design.reference])
     two = (~np.isnan(table)).sum(axis=1) >= 2
     usable = two & ~np.isnan(grid.scores[judge])
-    beside = found.beside[judge]
     rows = _mean_rows(
         grid, judge, judge, usable, {name: each.judge_human for name, each in beside.items()}, design
     )
@@ -238,10 +239,10 @@ def human_rows(grid: Grid, among: AmongHumans | None, design: Design) -> list[Ag
     counts = group_counts(grid, design.reference, None, (~np.isnan(table)).sum(axis=1) >= 2)
     rows = rows_of(grid, everyone, AMONG, group_estimates(table, grid, design), counts)
     if among is not None:
-        rows += own_rows(grid, among, design)
+        rows += own_rows(grid, among[0], design)
     for judge in design.beside_humans:
         if among is not None:
-            rows += beside_rows(grid, judge, among, design)
+            rows += beside_rows(grid, judge, among[1][judge], design)
         rows += _change_rows(grid, table, judge, everyone, design)
         rows += _alternative_rows(grid, table, judge, everyone, design)
     return rows

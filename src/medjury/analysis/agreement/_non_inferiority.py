@@ -169,7 +169,7 @@ def non_inferiority(
         )
     if not (~np.isnan(said) & _by_two(table)).any():
         raise MedjuryError("no item was scored by the judge and by two humans: there is nothing to compare.")
-    found = among_humans(
+    _, beside = among_humans(
         table,
         {"judge": said},
         statistics,
@@ -178,17 +178,13 @@ def non_inferiority(
         resamples=resamples,
         seed=seed,
         confidence=confidence,
-    ).beside["judge"]
-    return {name: each for name, each in found.items() if names is None or name in names}
+    )
+    return {name: each for name, each in beside["judge"].items() if names is None or name in names}
 
 
-@dataclass(frozen=True, slots=True)
-class AmongHumans:
-    """`own[statistic]` is the humans' agreement with one another on all items that two of them scored;
-    `beside[judge][statistic]` puts a judge beside it, on the items that the judge scored too."""
-
-    own: Mapping[str, Estimate]
-    beside: Mapping[str, Mapping[str, NonInferiority]]
+# The humans' agreement with one another on all items that two of them scored, by statistic; and by judge and
+# statistic the judge beside it, on the items that the judge scored too.
+AmongHumans = tuple[Mapping[str, Estimate], Mapping[str, Mapping[str, NonInferiority]]]
 
 
 def among_humans(
@@ -268,7 +264,7 @@ def among_humans(
                 for name in names
                 if f"{place} {name}" in estimates
             }
-    return AmongHumans(own, beside)
+    return own, beside
 
 
 def _pairs(humans: int, judges: int) -> dict[str, list[tuple[int, int]]]:

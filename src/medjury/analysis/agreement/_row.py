@@ -38,7 +38,7 @@ class AgreementRow:
     rater: str
     statistic: str
     estimate: Estimate
-    counts: Counts
+    counts: Counts = Counts()
     level: str = "item"
     system: str = ""
     p_value: float | None = None

@@ -49,14 +49,10 @@ class Simulated:
     """What really happens at a sample size: mean width, share of intervals that hold the true value, share of
     studies whose one-sided lower bound lies above `null`, and share in which the statistic was undefined."""
 
-    cases: int
-    raters: int
     width: float
     coverage: float
     power: float | None
     undefined: float
-    simulations: int
-    seed: int
     method: str
 
 
@@ -123,7 +119,6 @@ def _from_variance(
 
 
 def _seen(
-    size: tuple[int, int],
     value: float,
     null: float | None,
     known: NDArray[np.bool_],
@@ -132,20 +127,16 @@ def _seen(
     bound: Numbers,
     *,
     widest: float,
-    seed: int,
     method: str,
 ) -> Simulated:
     """What the intervals of the simulated studies did: those in which the statistic is `known` have ends, a width
     and a one-sided lower bound."""
     (low, high), simulations = ends, len(known)
     return Simulated(
-        *size,
         float(width.mean()) if known.any() else widest,
         float(((low <= value) & (value <= high)).sum() / simulations),
         None if null is None else float((bound > null).sum() / simulations),
         float(1 - known.mean()),
-        simulations,
-        seed,
         method,
     )
 
@@ -206,7 +197,6 @@ def simulate_f1(
     low, high = 2 * low / (1 + low), 2 * high / (1 + high)
     bound, _ = _wilson(found[known], touched[known], float(special.ndtri(confidence)))
     return _seen(
-        (cases, 2),
         value,
         null,
         known,
@@ -214,7 +204,6 @@ def simulate_f1(
         high - low,
         2 * bound / (1 + bound),
         widest=1.0,
-        seed=seed,
         method="multinomial draws, Wilson interval of tp / (tp + fp + fn)",
     )
 
@@ -313,7 +302,6 @@ def simulate_icc(
     bound = _from_ratio(ratio / special.fdtri(freedom, rest, confidence), raters)
     grades = "" if marginals is None else " cut into grades"
     return _seen(
-        (cases, raters),
         value,
         null,
         known,
@@ -321,7 +309,6 @@ def simulate_icc(
         high - low,
         bound,
         widest=2.0,
-        seed=seed,
         method=f"normal impressions{grades}, one-way F interval",
     )
 
@@ -395,7 +382,6 @@ def simulate_kappa(
     error = np.sqrt(np.maximum(kappa_variance(tables[known], weight), 0) / cases)
     half, found = two_sided(confidence) * error, estimates[known]
     return _seen(
-        (cases, 2),
         value,
         null,
         known,
@@ -403,7 +389,6 @@ def simulate_kappa(
         2 * half,
         found - float(special.ndtri(confidence)) * error,
         widest=2.0,
-        seed=seed,
         method="multinomial draws, Wald interval",
     )
 

@@ -254,7 +254,7 @@ def agreement(
             (grid.dimension, rater): tested(found)
             for grid, each in zip(grids, among, strict=True)
             if each is not None
-            for rater, found in each.beside.items()
+            for rater, found in each[1].items()
         },
         {
             (grid.dimension, rater): errors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -55,33 +55,14 @@ WIN: Measure = "win_rate"
 MACRO: Measure = "macro_average"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Drawn:
-    """`replicates` names every value by `value_name`; `freedom` is the number of resampled units less the
-    number of blocks they were drawn from."""
-
-    replicates: Replicates
-    systems: tuple[str, ...]
-    freedom: int
-
-    def observed(self, measure: str) -> Floats:
-        return np.array([self.replicates.observed[value_name(measure, system)] for system in self.systems])
-
-    def resampled(self, measure: str) -> Floats:
-        """Resamples by systems, those in which every system has a value."""
-        table = np.column_stack(
-            [self.replicates.resampled[value_name(measure, system)] for system in self.systems]
-        )
-        return np.asarray(table[np.isfinite(table).all(axis=1)])
-
-
 def value_name(measure: str, system: str) -> str:
     """The measure comes last: by it a value's scale is known, whatever the system is called."""
     return f"{system}\0{measure}"
 
 
-def draw_measures(scores: SystemScores, *, ties: Ties, resamples: int, seed: int) -> Drawn:
-    """Resample benchmarks where nothing else is known, else cases: jointly for benchmarks that share their
+def draw_measures(scores: SystemScores, *, ties: Ties, resamples: int, seed: int) -> tuple[Replicates, int]:
+    """Every value by its `value_name`, and the number of resampled units less the number of blocks they were drawn
+    from. Benchmarks are resampled where nothing else is known, else cases: jointly for benchmarks that share their
     cases, benchmark by benchmark where they do not."""
     if not scores.blocks:
         return _draw_benchmarks(scores, ties, resamples, seed)
@@ -93,11 +74,11 @@ def draw_measures(scores: SystemScores, *, ties: Ties, resamples: int, seed: int
 
         table = np.hstack([block.sums, block.counts])
         drawn = replicates(table, statistics, clusters=block.clusters, resamples=resamples, seed=seed)
-        return Drawn(drawn, scores.systems, len(block.clusters) - 1)
+        return drawn, len(block.clusters) - 1
     return _draw_blocks(scores, ties, resamples, seed)
 
 
-def _draw_benchmarks(scores: SystemScores, ties: Ties, resamples: int, seed: int) -> Drawn:
+def _draw_benchmarks(scores: SystemScores, ties: Ties, resamples: int, seed: int) -> tuple[Replicates, int]:
     table = np.vstack([win_shares(scores.means, ties), scores.means]).T
     names = [value_name(measure, system) for measure in (WIN, MACRO) for system in scores.systems]
 
@@ -109,10 +90,10 @@ def _draw_benchmarks(scores: SystemScores, ties: Ties, resamples: int, seed: int
         return read
 
     drawn = replicates(table, statistics, clusters=scores.benchmarks, resamples=resamples, seed=seed)
-    return Drawn(drawn, scores.systems, len(scores.benchmarks) - 1)
+    return drawn, len(scores.benchmarks) - 1
 
 
-def _draw_blocks(scores: SystemScores, ties: Ties, resamples: int, seed: int) -> Drawn:
+def _draw_blocks(scores: SystemScores, ties: Ties, resamples: int, seed: int) -> tuple[Replicates, int]:
     """Each block has its own cases, drawn apart from the others'; leaving out one case leaves the rest alone."""
     parts = [
         _block_replicates(block, scores, resamples, [seed, number])
@@ -156,7 +137,7 @@ def _draw_blocks(scores: SystemScores, ties: Ties, resamples: int, seed: int) ->
         units=cases,
         design=f"{resamples} resamples of {cases} clusters within {len(parts)} benchmarks, seed {seed}",
     )
-    return Drawn(whole, scores.systems, cases - len(parts))
+    return whole, cases - len(parts)
 
 
 def _block_replicates(block: Block, scores: SystemScores, resamples: int, seed: list[int]) -> Replicates:

@@ -16,7 +16,6 @@ from medjury.analysis.ranking._measures import (
     MACRO,
     SAME,
     WIN,
-    Drawn,
     Measure,
     Ties,
     draw_measures,
@@ -36,7 +35,7 @@ from medjury.analysis.ranking._ranking import (
 from medjury.analysis.ranking._scores import Block, SystemScores, cases_of_systems
 from medjury.analysis.ranking._ties import Kind, in_order, separate
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import FEWEST_CLUSTERS, Estimate, Floats
+from medjury.statistics import FEWEST_CLUSTERS, Estimate, Floats, Replicates
 from medjury.tables import read_plain_table
 
 # Cost against performance: which systems give the most for their price?
@@ -212,17 +211,19 @@ def rank_scores(
     if not 0.0 < confidence < 1.0:
         raise MedjuryError(f"The confidence is a share between 0 and 1, such as 0.95, not {confidence}.")
     times = RESAMPLES if resamples is None else resamples
-    drawn = draw_measures(scores, ties=ties, resamples=times, seed=seed or 0)
-    values = drawn.observed(by)
+    drawn, units = draw_measures(scores, ties=ties, resamples=times, seed=seed or 0)
+    names = [value_name(by, system) for system in scores.systems]
+    values = np.array([drawn.observed[name] for name in names])
+    table = np.column_stack([drawn.resampled[name] for name in names])
+    resampled = table[np.isfinite(table).all(axis=1)]  # where every system has a value
     kind: Kind = "scores" if by == MACRO else "steps" if scores.blocks else "wins"
-    freedom = drawn.freedom if scores.paired else cases_of_systems(scores) - 1.0
-    p, apart = separate(values, drawn.resampled(by), freedom=freedom, kind=kind, confidence=confidence)
+    freedom = units if scores.paired else cases_of_systems(scores) - 1.0
+    p, apart = separate(values, resampled, freedom=freedom, kind=kind, confidence=confidence)
     ranks = in_order(values, scores.systems, apart, same=SAME)
     standings = _standings(scores, drawn, ranks, ties, confidence)
 
     def difference(one: int, other: int) -> Estimate:
-        names = (value_name(by, scores.systems[place]) for place in (one, other))
-        return _as_shown(drawn.replicates.difference(*names, confidence=confidence), by, scores)
+        return _as_shown(drawn.difference(names[one], names[other], confidence=confidence), by, scores)
 
     pairs = tuple(
         PairDifference(
@@ -235,7 +236,7 @@ def rank_scores(
         for one, other in combinations([place for place, *_ in ranks], 2)
     )
     detectable, reason = _detectable(scores, alpha, power)
-    warnings = [*scores.warnings, *_cautions(scores, drawn.freedom, times, by), *reason]
+    warnings = [*scores.warnings, *_cautions(scores, units, times, by), *reason]
     in_words = f" ({scores.scale})" if scores.scale else ""
     whose = f" of {', '.join(scores.raters)}" if any(scores.raters) else ""
     return Ranking(
@@ -260,7 +261,7 @@ def rank_scores(
 
 def _standings(
     scores: SystemScores,
-    drawn: Drawn,
+    drawn: Replicates,
     ranks: Sequence[tuple[int, int, int, int, str]],
     ties: Ties,
     confidence: float,
@@ -268,7 +269,7 @@ def _standings(
     wins, rivals = win_shares(scores.means, ties), rival_win_rates(scores.means, ties)
 
     def estimate(name: Measure, place: int) -> Estimate:
-        made = drawn.replicates.estimate(value_name(name, scores.systems[place]), confidence=confidence)
+        made = drawn.estimate(value_name(name, scores.systems[place]), confidence=confidence)
         return _as_shown(made, name, scores)
 
     return tuple(
