@@ -34,6 +34,7 @@ def two_dimensions(
 
 
 def agreements(found: Ways) -> dict[str, Any]:
+    """Of each rater the mean, how many answers it rests on, and why there is none."""
     return {
         each.rater: each.agreement
         and (each.agreement.value and round(each.agreement.value, 3), each.agreement.n, each.agreement.reason)
@@ -41,54 +42,33 @@ def agreements(found: Ways) -> dict[str, Any]:
     }
 
 
+FIRST_ALONE = {"judge a": (1.0, 40, ""), "judge b": (0.95, 40, ""), "jury": (0.95, 40, "")}
+
+
 def test_agreement_is_averaged_over_dimensions_and_answers_are_counted_once() -> None:
     found = two_dimensions(
         {"clinician a": ANNA, "judge a": ANNA, "judge b": NEAR},
         {"clinician a": ANNA[:30], "judge a": FAR[:30], "judge b": NEAR[:30]},
     )
-    assert (
-        agreements(found),
-        found.answers,
-        found.cases,
-        found.uncounted,
-        [
-            (
-                each.part.dimension.name,
-                each.rater,
-                each.agreement.value and round(each.agreement.value, 3),
-                each.agreement.n,
-            )
-            for each in found.details
-        ],
-    ) == (
-        {"judge a": (0.0, 40, ""), "judge b": (0.95, 40, ""), "jury": (0.43, 40, "")},
-        40,
-        40,
-        (),
-        [
-            ("accuracy", "judge a", 1.0, 40),
-            ("accuracy", "judge b", 0.95, 40),
-            ("accuracy", "jury", 0.95, 40),
-            ("zeal", "judge a", -1.0, 30),
-            ("zeal", "judge b", 0.95, 30),
-            ("zeal", "jury", -0.091, 30),
-        ],
-    )
+    assert agreements(found) == {"judge a": (0.0, 40, ""), "judge b": (0.95, 40, ""), "jury": (0.43, 40, "")}
+    assert (found.answers, found.cases, found.uncounted) == (40, 40, ())
+    by_dimension = {
+        (each.part.dimension.name, each.rater): (round(each.agreement.value or 0.0, 3), each.agreement.n)
+        for each in found.details
+    }
+    assert by_dimension == {
+        ("accuracy", "judge a"): (1.0, 40), ("accuracy", "judge b"): (0.95, 40), ("accuracy", "jury"): (0.95, 40),
+        ("zeal", "judge a"): (-1.0, 30), ("zeal", "judge b"): (0.95, 30), ("zeal", "jury"): (-0.091, 30),
+    }  # fmt: skip
 
 
 def test_a_dimension_that_one_judge_did_not_rate_is_in_no_mean() -> None:
     found = two_dimensions(
         {"clinician a": ANNA, "judge a": ANNA, "judge b": NEAR}, {"clinician a": ANNA, "judge a": FAR}
     )
-    assert (
-        agreements(found),
-        found.uncounted,
-        [each.difference and (each.rater, each.part.dimension.name) for each in found.details],
-    ) == (
-        {"judge a": (1.0, 40, ""), "judge b": (0.95, 40, ""), "jury": (0.95, 40, "")},
-        ("zeal",),
-        [None, ("judge b", "accuracy"), ("jury", "accuracy"), None, None, ("jury", "zeal")],
-    )
+    assert agreements(found) == FIRST_ALONE and found.uncounted == ("zeal",)
+    differing = [(each.rater, each.part.dimension.name) for each in found.details if each.difference]
+    assert differing == [("judge b", "accuracy"), ("jury", "accuracy"), ("jury", "zeal")]
 
 
 def test_a_dimension_on_which_clinicians_say_one_thing_is_in_no_mean() -> None:
@@ -96,22 +76,17 @@ def test_a_dimension_on_which_clinicians_say_one_thing_is_in_no_mean() -> None:
         {"clinician a": ANNA, "judge a": ANNA, "judge b": NEAR},
         {"clinician a": [3] * 40, "judge a": FAR, "judge b": ANNA},
     )
-    assert (agreements(found), found.uncounted) == (
-        {"judge a": (1.0, 40, ""), "judge b": (0.95, 40, ""), "jury": (0.95, 40, "")},
-        ("zeal",),
-    )
+    assert agreements(found) == FIRST_ALONE and found.uncounted == ("zeal",)
 
 
 def test_judges_who_share_no_dimension_are_each_averaged_over_their_own() -> None:
     found = two_dimensions({"clinician a": ANNA, "judge a": NEAR}, {"clinician a": ANNA, "judge b": ANNA})
-    assert (agreements(found), found.uncounted) == (
-        {
-            "judge a": (None, 40, "zeal: it scored none of the 40 answers that clinicians scored"),
-            "judge b": (None, 40, "accuracy: it scored none of the 40 answers that clinicians scored"),
-            "jury": (0.975, 40, ""),
-        },
-        (),
-    )
+    none = "it scored none of the 40 answers that clinicians scored"
+    assert found.uncounted == () and agreements(found) == {
+        "judge a": (None, 40, f"zeal: {none}"),
+        "judge b": (None, 40, f"accuracy: {none}"),
+        "jury": (0.975, 40, ""),
+    }
 
 
 def test_a_severe_error_on_any_dimension_is_one_of_the_answer() -> None:
@@ -121,16 +96,10 @@ def test_a_severe_error_on_any_dimension_is_one_of_the_answer() -> None:
         {"clinician a": ANNA, "judge a": ANNA, "judge b": kind},
         {"clinician a": ANNA, "judge a": ANNA, "judge b": late},
     )
-    assert [
-        (
-            each.rater,
-            each.errors,
-            each.dangerous,
-            each.severe and each.severe.value,
-            each.severe_change and each.severe_change.value,
-        )
-        for each in found.rows
-    ] == [("judge a", 0, 16, 0.0, None), ("judge b", 12, 16, 0.75, 0.75), ("jury", 8, 16, 0.5, 0.5)]
+    assert [(each.errors, each.dangerous) for each in found.rows] == [(0, 16), (12, 16), (8, 16)]
+    assert [each.severe and each.severe.value for each in found.rows] == [0.0, 0.75, 0.5]
+    changes = [each.severe_change and each.severe_change.value for each in found.rows]
+    assert changes == [None, 0.75, 0.5]
 
 
 def test_danger_is_counted_on_the_dimensions_that_the_rules_name() -> None:
@@ -140,11 +109,7 @@ def test_danger_is_counted_on_the_dimensions_that_the_rules_name() -> None:
         {"clinician a": ANNA, "judge a": ANNA, "judge b": ANNA},
         severe_dimensions=("zeal",),
     )
-    assert [(each.rater, each.errors, each.dangerous) for each in found.rows] == [
-        ("judge a", 0, 16),
-        ("judge b", 0, 16),
-        ("jury", 0, 16),
-    ]
+    assert [(each.errors, each.dangerous) for each in found.rows] == [(0, 16)] * 3
 
 
 def test_nobody_who_scored_anything_leaves_a_warning() -> None:
@@ -152,29 +117,21 @@ def test_nobody_who_scored_anything_leaves_a_warning() -> None:
         {"clinician a": ANNA, "judge a": [None] * 40, "judge b": [None] * 40},
         {"clinician a": ANNA, "judge a": [None] * 40},
     )
-    assert (found.warnings, found.problem, found.answers, [each.unscored for each in found.rows]) == (
-        ("no answer was scored by clinicians and by every rater",),
-        "no answer was scored by clinicians and by every rater",
-        0,
-        [1.0, 1.0, 1.0],
-    )
+    assert found.warnings == (found.problem,) == ("no answer was scored by clinicians and by every rater",)
+    assert found.answers == 0 and [each.unscored for each in found.rows] == [1.0, 1.0, 1.0]
 
 
 def test_dimensions_can_be_chosen() -> None:
-    frame = pl.concat(
-        [
-            rows_of({"clinician a": ANNA, "judge a": ANNA}),
-            rows_of({"clinician a": ANNA, "judge a": FAR}, dimension="zeal"),
-        ]
+    scores = {"accuracy": ANNA, "zeal": FAR}
+    rows = [rows_of({"clinician a": ANNA, "judge a": each}, dimension=name) for name, each in scores.items()]
+    table = rating_table(pl.concat(rows), scale=(1, 5))
+    found = compare_ways(table, dimensions="zeal", confidence=0.8, resamples=60, seed=5)
+    assert found and agreements(found) == {"judge a": (-1.0, 40, "")} and found.confidence == 0.8
+    (only,) = found.rows
+    assert (
+        only.agreement
+        and only.agreement.method == "80 % BCa-t bootstrap, 60 resamples of 40 clusters, seed 5"
     )
-    found = compare_ways(
-        rating_table(frame, scale=(1, 5)), dimensions="zeal", confidence=0.8, resamples=60, seed=5
-    )
-    assert found and (
-        agreements(found),
-        found.confidence,
-        found.rows[0].agreement and found.rows[0].agreement.method,
-    ) == ({"judge a": (-1.0, 40, "")}, 0.8, "80 % BCa-t bootstrap, 60 resamples of 40 clusters, seed 5")
 
 
 def test_patients_are_counted_where_some_have_several_cases() -> None:
@@ -182,26 +139,16 @@ def test_patients_are_counted_where_some_have_several_cases() -> None:
         patient=(pl.col("item").str.slice(5).cast(pl.Int64) // 2).cast(pl.String)
     )
     found = compare_ways(rating_table(frame, scale=(1, 5)), resamples=60)
-    assert found and (
-        found.by_patient,
-        found.cases,
-        found.answers,
-        found.rows[0].agreement and found.rows[0].agreement.method,
-    ) == (True, 20, 40, "95 % BCa-t bootstrap, 60 resamples of 20 clusters, seed 0")
+    assert found and (found.by_patient, found.cases, found.answers) == (True, 20, 40)
+    first = found.rows[0].agreement
+    assert first and first.method == "95 % BCa-t bootstrap, 60 resamples of 20 clusters, seed 0"
 
 
 def test_without_a_scale_ranks_or_variances_are_compared() -> None:
-    assert [
-        (lambda found: found and agreements(found))(
-            compare_ways(
-                with_rules(
-                    rating_table(rows_of({"clinician a": ANNA, "judge a": NEAR})), GateRules(statistic=name)
-                ),
-                resamples=0,
-            )
-        )
-        for name in ("kappa_quadratic", "spearman", "icc_2_1")
-    ] == [{"judge a": (0.951, 40, "")}, {"judge a": (0.961, 40, "")}, {"judge a": (0.951, 40, "")}]
+    table = rating_table(rows_of({"clinician a": ANNA, "judge a": NEAR}))
+    for name, value in (("kappa_quadratic", 0.951), ("spearman", 0.961), ("icc_2_1", 0.951)):
+        found = compare_ways(with_rules(table, GateRules(statistic=name)), resamples=0)
+        assert found and agreements(found) == {"judge a": (value, 40, "")}
 
 
 def test_ranks_of_clinicians_with_few_cases_each_have_no_interval_in_any_mean_or_difference() -> None:
