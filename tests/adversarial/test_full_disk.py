@@ -17,7 +17,8 @@ from tests.processes import Command
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import is_full, write_whole
-from medjury.store.ratings import StoreError, open_store
+from medjury.store.ratings import open_store
+from medjury.store.ratings._store.store_error import StoreError
 from medjury.store.runs import RunFolder, files
 from medjury.studies import load_study, run_study
 

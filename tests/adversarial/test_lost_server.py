@@ -19,7 +19,8 @@ from tests.processes import Command
 from tests.ratings.samples import rating, write
 from tests.stoppable_postgres import end, start
 
-from medjury.store.ratings import Store, StoreError, StoreStopped, open_store
+from medjury.store.ratings import Store, StoreStopped, open_store
+from medjury.store.ratings._store.store_error import StoreError
 from medjury.store.runs import RunFolder
 
 Write = Callable[..., Path]

@@ -24,10 +24,11 @@ from hypothesis import strategies as st
 from tests.ratings.samples import rating
 
 from medjury.models import Reply
-from medjury.store.ratings import Store, StoreDesk, StoreError, StoreLocked, erase, open_store
+from medjury.store.ratings import Store, StoreDesk, erase, open_store
 from medjury.store.ratings._erasure import Selection
 from medjury.store.ratings._store import arrivals
 from medjury.store.ratings._store.arrivals import Arrivals, left_behind
+from medjury.store.ratings._store.store_error import StoreError, StoreLocked
 from medjury.store.ratings._store.transaction import StoredReply, Transaction
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="files cannot be held there")

@@ -13,7 +13,8 @@ from tests.ratings.test_erasure import fill, selection
 
 from medjury.cli import main
 from medjury.models import Reply
-from medjury.store.ratings import Store, StoreError, copy_store, erase, erasures, open_store
+from medjury.store.ratings import Store, copy_store, erase, erasures, open_store
+from medjury.store.ratings._store.store_error import StoreError
 from medjury.store.ratings._store.transaction import StoredReply
 
 

@@ -19,13 +19,12 @@ from medjury.store.ratings import (
     Selection,
     Store,
     StoredRecord,
-    StoreError,
-    StoreLocked,
     erase,
     erasures,
     open_store,
 )
 from medjury.store.ratings._store.owner import new_owner
+from medjury.store.ratings._store.store_error import StoreError, StoreLocked
 from medjury.store.ratings._store.transaction import StoredReply
 
 SECRET = "Mrs-Unmistakable-Zyx-has-gout"

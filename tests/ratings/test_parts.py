@@ -22,11 +22,11 @@ from medjury.store.ratings import (
     Selection,
     Store,
     StoredRecord,
-    StoreError,
     erase,
     erasures,
     open_store,
 )
+from medjury.store.ratings._store.store_error import StoreError
 from medjury.store.ratings._store.transaction import StoredReply
 
 TABLES = ("ratings", "replies", "records")

@@ -12,7 +12,8 @@ from tests.ratings.samples import rating, unscored
 
 from medjury.instruments import Reason
 from medjury.models import Reply
-from medjury.store.ratings import Question, Rating, Store, StoreDesk, StoreError, StoreLocked, open_store
+from medjury.store.ratings import Question, Rating, Store, StoreDesk, open_store
+from medjury.store.ratings._store.store_error import StoreError, StoreLocked
 from medjury.store.ratings._store.transaction import Transaction
 
 

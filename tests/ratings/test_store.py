@@ -11,8 +11,9 @@ from tests.ratings.samples import claim, rating, ratings_of, settled, unscored, 
 
 from medjury.instruments import Reason
 from medjury.models import Reply
-from medjury.store.ratings import Store, StoreError, open_store
+from medjury.store.ratings import Store, open_store
 from medjury.store.ratings._store.owner import new_owner
+from medjury.store.ratings._store.store_error import StoreError
 from medjury.store.ratings._store.transaction import StoredReply
 
 # Everything a model or a clinician may write, and everything a database may refuse.

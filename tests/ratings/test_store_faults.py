@@ -16,9 +16,9 @@ import pytest
 from tests.ratings.samples import claim, rating, write
 
 from medjury.models import Reply
-from medjury.store.ratings import Store, StoreDesk, StoreError, StoreLocked, open_store
+from medjury.store.ratings import Store, StoreDesk, open_store
 from medjury.store.ratings._store.owner import Claim, new_owner
-from medjury.store.ratings._store.store_error import StoreFull
+from medjury.store.ratings._store.store_error import StoreError, StoreFull, StoreLocked
 from medjury.store.ratings._store.transaction import StoredReply
 
 

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO, get_args
 
 from medjury.cli._options import add_case_options, add_flags, add_json, for_reader, mapping_of, print_json
+from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.intake.cases import (
     NO_PROMISE,
@@ -17,11 +19,9 @@ from medjury.intake.cases import (
     RedactedCases,
     Redactor,
     Unit,
-    added_settings,
     make_redactor,
     not_known_text,
     read_cases,
-    redact_part,
     write_cases,
 )
 from medjury.statistics import counted
@@ -142,17 +142,44 @@ def run_redact(options: argparse.Namespace) -> int:
 
 
 def _redactor(options: argparse.Namespace) -> Redactor:
-    settings, folder = redact_part(options.settings) if options.settings else (True, Path())
+    settings, folder = _redact_part(options.settings) if options.settings else (True, Path())
     patterns = [entry.partition("=")[::2] for entry in options.pattern]
     for entry in options.pattern:
         if "=" not in entry:
             raise MedjuryError(f"--pattern {entry}: write KIND=REGEX")
     if settings is not False:
-        settings = added_settings(
-            {} if settings is True else settings, names=options.names, patterns=patterns, keep=options.keep,
-            metadata=options.metadata, regions=options.region, presidio=not options.no_presidio,
-        )  # fmt: skip
+        settings = _with_options({} if settings is True else settings, options, patterns)
     redactor = make_redactor(settings, folder)
     if redactor is None:
         raise MedjuryError("the settings say `redact: false`; there is nothing to do")
     return redactor
+
+
+def _redact_part(file: str | Path) -> tuple[dict[str, Any] | bool, Path]:
+    """The redaction settings of a YAML file (a study file will do), and the folder that its paths start from."""
+    document = read_document(file)
+    value = (
+        document.value.get("redact", document.value) if isinstance(document.value, dict) else document.value
+    )
+    if not isinstance(value, bool | dict):
+        raise MedjuryError(document.complaint((), "the file must hold redaction settings"))
+    return value if isinstance(value, bool) else dict(value), Path(document.file).parent
+
+
+def _with_options(
+    settings: Mapping[str, Any], options: argparse.Namespace, patterns: Sequence[tuple[str, ...]]
+) -> dict[str, Any]:
+    """The settings with more of the same: a file of names, patterns (kind, expression), kinds to keep and so on."""
+    made = dict(settings)
+    if options.names:
+        made["names"] = str(Path(options.names).resolve())
+    for kind, expression in patterns:
+        given = made.get("patterns", {})
+        before = given.get(kind, [])
+        made["patterns"] = {**given, kind: [*(before if isinstance(before, list) else [before]), expression]}
+    for key in ("keep", "metadata"):
+        if added := getattr(options, key):
+            made[key] = [*made.get(key, []), *added]
+    if options.region:
+        made["regions"] = list(options.region)
+    return {**made, "presidio": False} if options.no_presidio else made

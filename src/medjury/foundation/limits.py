@@ -198,13 +198,13 @@ def check_directory(
             raise BadZipFile(f"{each.filename} is packed by a method that is not read here")
 
 
-def read_part(packed: ZipFile, part: ZipInfo | str, path: Path, *, limit: int = SHEET_BYTES) -> bytes:
+def read_part(packed: ZipFile, part: ZipInfo | str, path: Path) -> bytes:
     """One part of a packed folder, never further than the bound."""
     entry = packed.getinfo(part) if isinstance(part, str) else part
-    check_directory(packed, path, {entry.filename}, limit=limit)
+    check_directory(packed, path, {entry.filename})
     with packed.open(entry) as file:
-        content = file.read(most(limit) + 1)
-    check_unpacked(path, entry.compress_size, len(content), most(limit))
+        content = file.read(most(SHEET_BYTES) + 1)
+    check_unpacked(path, entry.compress_size, len(content), most(SHEET_BYTES))
     return content
 
 

@@ -139,9 +139,9 @@ def json_in(cell: str) -> Any:
     return json.loads(cell)
 
 
-def lists_within(document: Any, before: str = "", depth: int = 0) -> list[str]:
+def lists_within(document: Any) -> list[str]:
     """The paths of lists of objects in a document, the longest list first."""
-    found = sorted(_lists(document, before, depth), key=lambda each: -each[1])
+    found = sorted(_lists(document, "", 0), key=lambda each: -each[1])
     return [path for path, _ in found]
 
 

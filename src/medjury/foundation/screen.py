@@ -22,9 +22,9 @@ def screen(columns: int | None) -> Iterator[None]:
 ONE_SCREEN, _USUAL = 60, 100  # lines and columns
 
 
-def fits_one_screen(text: str, *, spare: int = 2) -> bool:
-    """Whether a text, folded to 100 columns, is no longer than a screen with so many `spare` lines."""
-    return sum(max(1, -(-len(line) // _USUAL)) for line in text.splitlines()) + spare <= ONE_SCREEN
+def fits_one_screen(text: str) -> bool:
+    """Whether a text, folded to 100 columns, is no longer than a screen with two spare lines."""
+    return sum(max(1, -(-len(line) // _USUAL)) for line in text.splitlines()) + 2 <= ONE_SCREEN
 
 
 def screen_columns() -> int | None:

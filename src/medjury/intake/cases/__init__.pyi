@@ -44,10 +44,8 @@ from ._read import read_rows as read_rows
 from ._redaction import NO_PROMISE as NO_PROMISE
 from ._redaction import RedactedCases as RedactedCases
 from ._redaction import Redactor as Redactor
-from ._redaction import added_settings as added_settings
 from ._redaction import make_redactor as make_redactor
 from ._redaction import not_known_text as not_known_text
-from ._redaction import redact_part as redact_part
 from ._row import criteria_of as criteria_of
 from ._tally import LeftOut as LeftOut
 from ._units import Unit as Unit

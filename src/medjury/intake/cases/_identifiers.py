@@ -141,7 +141,7 @@ _WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _POSSESSIVE = ("'s", "’s", "'S", "’S")
 
 
-def names_detector(names: Iterable[str], kind: str = "NAME") -> Detector:
+def names_detector(names: Iterable[str]) -> Detector:
     """Finds each name whatever the case and the spacing; "Jane Smith" is also found as "Smith, Jane"."""
     known: dict[str, set[tuple[str, ...]]] = {}
     for name in names:
@@ -158,7 +158,7 @@ def names_detector(names: Iterable[str], kind: str = "NAME") -> Detector:
                 following = tokens[place : place + len(name)]
                 if tuple(each[2] for each in following) == name and _adjacent(text, following):
                     end = following[-1][1]
-                    yield Span(start, end - 2 if text[end - 2 : end] in _POSSESSIVE else end, kind)
+                    yield Span(start, end - 2 if text[end - 2 : end] in _POSSESSIVE else end, "NAME")
                     break
 
     return detect

@@ -15,8 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from medjury.foundation.documents import nearest, read_document
-from medjury.foundation.errors import MedjuryError
+from medjury.foundation.documents import nearest
 from medjury.intake._files.reading import FileError
 from medjury.intake.cases._case import Case, Criterion, MetadataValue, Note
 from medjury.intake.cases._identifiers import (
@@ -363,43 +362,6 @@ def make_redactor(
     return Redactor(
         names=names, patterns=patterns, regions=regions, presidio=bool(presidio), strict=strict, **lists
     )
-
-
-def redact_part(file: str | Path) -> tuple[dict[str, Any] | bool, Path]:
-    """The redaction settings of a YAML file (a study file will do), and the folder that its paths start from."""
-    document = read_document(file)
-    value = (
-        document.value.get("redact", document.value) if isinstance(document.value, dict) else document.value
-    )
-    if not isinstance(value, bool | dict):
-        raise MedjuryError(document.complaint((), "the file must hold redaction settings"))
-    return value if isinstance(value, bool) else dict(value), Path(document.file).parent
-
-
-def added_settings(
-    settings: Mapping[str, Any],
-    *,
-    names: str | None = None,
-    patterns: Sequence[tuple[str, str]] = (),
-    keep: Sequence[str] = (),
-    metadata: Sequence[str] = (),
-    regions: Sequence[str] = (),
-    presidio: bool = True,
-) -> dict[str, Any]:
-    """The settings with more of the same: a file of names, patterns (kind, expression), kinds to keep and so on."""
-    made = dict(settings)
-    if names:
-        made["names"] = str(Path(names).resolve())
-    for kind, expression in patterns:
-        given = made.get("patterns", {})
-        before = given.get(kind, [])
-        made["patterns"] = {**given, kind: [*(before if isinstance(before, list) else [before]), expression]}
-    for key, added in (("keep", keep), ("metadata", metadata)):
-        if added:
-            made[key] = [*made.get(key, []), *added]
-    if regions:
-        made["regions"] = list(regions)
-    return made if presidio else {**made, "presidio": False}
 
 
 def _patterns(value: object, faults: list[str]) -> dict[str, list[str]]:

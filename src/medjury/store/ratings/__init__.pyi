@@ -38,6 +38,4 @@ from ._store.store import RatingCounts as RatingCounts
 from ._store.store import Store as Store
 from ._store.store import StoredRun as StoredRun
 from ._store.store import open_store as open_store
-from ._store.store_error import StoreError as StoreError
-from ._store.store_error import StoreLocked as StoreLocked
 from ._store.store_error import StoreStopped as StoreStopped

@@ -86,9 +86,9 @@ def rating_blocks(ratings: Iterable[Rating]) -> Iterator[RatingColumns]:
 _FIELDS = attrgetter(*RatingColumns._fields)
 
 
-_REAL = frozenset({"score", "seconds", "cost", "probability"})
-_INTEGER = frozenset({"repeat", "tokens_in", "tokens_out", "calls"})
-_NUMBERS = _REAL | _INTEGER
+REAL = frozenset({"score", "seconds", "cost", "probability"})
+INTEGER = frozenset({"repeat", "tokens_in", "tokens_out", "calls"})
+_NUMBERS = REAL | INTEGER
 _TEXTS = tuple(place for place, name in enumerate(RATING_COLUMNS) if name not in _NUMBERS)
 _TEXT_OR_NONE = {str, type(None)}
 _MANY_TEXTS = frozenset({"item", "explanation", "key"})  # of all others few differ
@@ -168,7 +168,7 @@ def rating_schema() -> dict[str, Any]:
     import polars
 
     return {
-        name: polars.Float64 if name in _REAL else polars.Int64 if name in _INTEGER else polars.String
+        name: polars.Float64 if name in REAL else polars.Int64 if name in INTEGER else polars.String
         for name in RATING_COLUMNS
     }
 

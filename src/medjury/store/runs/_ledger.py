@@ -74,7 +74,36 @@ class Ledger:
     @classmethod
     def read(cls, folder: Path) -> Ledger:
         """The ledger in a study's folder; one without a line where there is none."""
-        return _read(folder)
+        file = folder / LEDGER
+        try:
+            content = file.read_bytes()
+        except FileNotFoundError:
+            return cls(file)
+        except OSError as error:
+            raise MedjuryError(f"{file}: cannot be read ({error.strerror})") from None
+        lines: list[LedgerLine] = []
+        hashes: list[str] = []
+        for number, text in enumerate(content.splitlines(keepends=True), 1):
+            try:
+                line = LedgerLine.model_validate_json(text)
+            except ValidationError as error:
+                return cls(
+                    file,
+                    tuple(lines),
+                    tuple(hashes),
+                    f"line {number:,} cannot be read ({first_problem(error)})",
+                )
+            if line.line != number or line.previous != (hashes[-1] if hashes else LedgerPlace().hash):
+                words = f"line {number - 1:,} was changed, or a line before line {number:,} was taken out"
+                return cls(
+                    file,
+                    tuple(lines),
+                    tuple(hashes),
+                    words if number > 1 else "its first lines were taken out",
+                )
+            lines.append(line)
+            hashes.append(hashlib.sha256(text).hexdigest())
+        return cls(file, tuple(lines), tuple(hashes))
 
     @classmethod
     def enter_protocol(cls, folder: Path, made: Protocol) -> tuple[Protocol, Ledger]:
@@ -164,33 +193,6 @@ class Ledger:
         return ""
 
 
-def _read(folder: Path) -> Ledger:
-    file = folder / LEDGER
-    try:
-        content = file.read_bytes()
-    except FileNotFoundError:
-        return Ledger(file)
-    except OSError as error:
-        raise MedjuryError(f"{file}: cannot be read ({error.strerror})") from None
-    lines: list[LedgerLine] = []
-    hashes: list[str] = []
-    for number, text in enumerate(content.splitlines(keepends=True), 1):
-        try:
-            line = LedgerLine.model_validate_json(text)
-        except ValidationError as error:
-            return Ledger(
-                file, tuple(lines), tuple(hashes), f"line {number:,} cannot be read ({first_problem(error)})"
-            )
-        if line.line != number or line.previous != (hashes[-1] if hashes else LedgerPlace().hash):
-            words = f"line {number - 1:,} was changed, or a line before line {number:,} was taken out"
-            return Ledger(
-                file, tuple(lines), tuple(hashes), words if number > 1 else "its first lines were taken out"
-            )
-        lines.append(line)
-        hashes.append(hashlib.sha256(text).hexdigest())
-    return Ledger(file, tuple(lines), tuple(hashes))
-
-
 def _line_of(protocol: Protocol) -> LedgerLine:
     return LedgerLine(
         line=0,
@@ -208,7 +210,7 @@ def _line_of(protocol: Protocol) -> LedgerLine:
 
 def _kept(folder: Path) -> Ledger:
     """The ledger, once it is known to be whole."""
-    ledger = _read(folder)
+    ledger = Ledger.read(folder)
     problem = ledger.problem or next(filter(None, map(ledger.lacks, Protocol.all_in(folder))), "")
     if problem:
         raise MedjuryError(
@@ -266,7 +268,7 @@ def registration_now(folder: Path | None, manifest: Manifest) -> Registration | 
 def _live(folder: Path | None, manifest: Manifest) -> Ledger | None:
     """The ledger beside the run's study file; None where the study file is not there."""
     study = None if folder is None or not manifest.study_file else folder / manifest.study_file
-    return _read(study.resolve().parent) if study is not None and study.is_file() else None
+    return Ledger.read(study.resolve().parent) if study is not None and study.is_file() else None
 
 
 def _not_held(ledger: Ledger, place: LedgerPlace) -> str:

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from pydantic import ValidationError
-
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder, whole_file
 from medjury.models import DEPLOYMENTS, NOT_TOLD, same_model
@@ -33,12 +31,11 @@ from medjury.store.runs._manifest_parts import (
     RereadSource,
     Units,
 )
-from medjury.store.runs._part import RunPart, first_problem
+from medjury.store.runs._part import RunPart, in_words
 from medjury.store.runs._protocol import Protocol, Registration, TouchedBy
 from medjury.store.runs._stated import GateRules, ReportSettings, StatedGate
 
 RunStatus = Literal["running", "complete", "incomplete", "failed"]
-_WRITTEN_ANEW = "run the study again, which writes it again and asks no question twice"
 
 
 class Manifest(RunPart):
@@ -261,20 +258,16 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 def read_manifest(folder: str | Path) -> Manifest:
     """The manifest of a run folder; an error that says what to do where there is none, or none that can be read."""
     file = Path(folder) / files.MANIFEST
-    try:
-        manifest = Manifest.model_validate_json(file.read_bytes())
-    except FileNotFoundError:
-        raise MedjuryError(
-            f"{folder}: not a finished run folder ({files.MANIFEST} is missing); run the study first"
-        ) from None
-    except NotADirectoryError:
+    if Path(folder).is_file():
         raise MedjuryError(
             f"{folder}: is a file, not a run folder; name the folder that `medjury run` wrote, such as runs/NAME"
-        ) from None
-    except ValidationError as error:
-        raise MedjuryError(f"{file}: is damaged ({first_problem(error)}); {_WRITTEN_ANEW}") from None
-    except OSError as error:
-        raise MedjuryError(f"{file}: cannot be read ({error.strerror}); {_WRITTEN_ANEW}") from None
+        )
+    with in_words(
+        file,
+        missing=f"{folder}: not a finished run folder ({files.MANIFEST} is missing); run the study first",
+        wrong="is damaged ({}); run the study again, which writes it again and asks no question twice",
+    ):
+        manifest = Manifest.model_validate_json(file.read_bytes())
     if manifest.format > Manifest.FORMAT:
         raise MedjuryError(
             f"{file}: was written by a newer version of medjury ({manifest.medjury}); use that one or a later"

@@ -7,13 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ValidationError
-
-from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder, whole_file
 from medjury.store.runs import files
 from medjury.store.runs._manifest_parts import ManifestInstrument, Prices
-from medjury.store.runs._part import RunPart, first_problem
+from medjury.store.runs._part import RunPart, in_words
 
 
 class TuningSplit(RunPart):
@@ -64,14 +61,20 @@ class TuningManifest(RunPart):
     @classmethod
     def read(cls, folder: str | Path) -> TuningManifest:
         """The manifest of a tuning folder; an error that says what to do where there is none."""
-        return _read(folder)
+        file = Path(folder) / files.TUNING
+        with in_words(
+            file,
+            missing=f"{folder}: not a tuning folder ({files.TUNING} is missing); `medjury tune STUDY` writes one",
+            wrong="is damaged ({}); bring it back, or tune again",
+        ):
+            return cls.model_validate_json(file.read_bytes())
 
     @classmethod
     def all_in(cls, folder: Path) -> Iterator[tuple[Path, TuningManifest]]:
         """The tunings whose folders lie in this one. One that cannot be read is refused: who knows what it
         touched?"""
         for file in sorted(folder.glob(f"*/{files.TUNING}")):
-            yield file.parent, _read(file.parent)
+            yield file.parent, cls.read(file.parent)
 
     def write(self, folder: Path) -> Path:
         private_folder(folder)
@@ -79,19 +82,3 @@ class TuningManifest(RunPart):
         with whole_file(place) as file:
             file.write(json.dumps(self.content(), indent=1, ensure_ascii=False) + "\n")
         return place
-
-
-def _read(folder: str | Path) -> TuningManifest:
-    file = Path(folder) / files.TUNING
-    try:
-        return TuningManifest.model_validate_json(file.read_bytes())
-    except FileNotFoundError:
-        raise MedjuryError(
-            f"{folder}: not a tuning folder ({files.TUNING} is missing); `medjury tune STUDY` writes one"
-        ) from None
-    except ValidationError as error:
-        raise MedjuryError(
-            f"{file}: is damaged ({first_problem(error)}); bring it back, or tune again"
-        ) from None
-    except OSError as error:
-        raise MedjuryError(f"{file}: cannot be read ({error.strerror})") from None

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+
+from medjury.foundation.errors import MedjuryError
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,39}|[0-9]+")
 
@@ -32,6 +37,20 @@ class RunPart(BaseModel):
         if unknown := changes.keys() - type(self).model_fields.keys():
             raise TypeError(f"{type(self).__name__} has no {', '.join(sorted(unknown))}")
         return self.model_copy(update=changes)
+
+
+@contextmanager
+def in_words(file: Path, *, missing: str, wrong: str) -> Iterator[None]:
+    """What goes wrong when a part is read from a file, as an error in words: `missing` where there is no file;
+    `wrong` where it does not fit its form, with `{}` for the place of the fault."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise MedjuryError(missing) from None
+    except ValidationError as error:
+        raise MedjuryError(f"{file}: {wrong.format(first_problem(error))}") from None
+    except OSError as error:
+        raise MedjuryError(f"{file}: cannot be read ({error.strerror})") from None
 
 
 def first_problem(error: ValidationError) -> str:

@@ -6,12 +6,10 @@ import hashlib
 import json
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder, whole_file
 from medjury.store.runs._manifest_parts import ManifestHumans, ManifestInstrument, ManifestJudge, ManifestJury
-from medjury.store.runs._part import RunPart, first_problem
+from medjury.store.runs._part import RunPart, in_words
 from medjury.store.runs._stated import GateRules
 
 PREFIX = "protocol-"
@@ -117,12 +115,26 @@ class Protocol(RunPart):
     @classmethod
     def read(cls, path: str | Path) -> Protocol:
         """A protocol from its file; refused where it is not the one that its name promises."""
-        return _read(path)
+        file = Path(path)
+        with in_words(
+            file,
+            missing=f"{file}: there is no such protocol; `medjury register STUDY` writes one",
+            wrong="this is not a protocol ({})",
+        ):
+            content = file.read_bytes()
+            found = cls.model_validate_json(content)
+        if file.name != found.file_name or content != found.text().encode():
+            raise MedjuryError(
+                f"{file}: the file was changed or renamed after it was registered: the hash of its content does "
+                "not match its name. Bring back the registered file; to state other rules, register the study "
+                "again."
+            )
+        return found
 
     @classmethod
     def all_in(cls, folder: Path) -> tuple[Protocol, ...]:
         """The protocols in a folder, the oldest first; one that was changed is refused."""
-        found = [_read(file) for file in folder.glob(f"{PREFIX}*.json")]
+        found = [cls.read(file) for file in folder.glob(f"{PREFIX}*.json")]
         return tuple(sorted(found, key=lambda each: (each.registered_at, each.hash())))
 
     def text(self) -> str:
@@ -160,25 +172,3 @@ class Protocol(RunPart):
         with whole_file(place) as file:
             file.write(self.text())
         return place
-
-
-def _read(path: str | Path) -> Protocol:
-    file = Path(path)
-    try:
-        content = file.read_bytes()
-        found = Protocol.model_validate_json(content)
-    except FileNotFoundError:
-        raise MedjuryError(
-            f"{file}: there is no such protocol; `medjury register STUDY` writes one"
-        ) from None
-    except ValidationError as error:
-        raise MedjuryError(f"{file}: this is not a protocol ({first_problem(error)})") from None
-    except OSError as error:
-        raise MedjuryError(f"{file}: the protocol cannot be read ({error.strerror})") from None
-    if file.name != found.file_name or content != found.text().encode():
-        raise MedjuryError(
-            f"{file}: the file was changed or renamed after it was registered: the hash of its content "
-            "does not match "
-            "its name. Bring back the registered file; to state other rules, register the study again."
-        )
-    return found

@@ -15,7 +15,7 @@ from medjury.instruments import Instrument, load_instrument
 from medjury.intake import LEFT_SHEETS, FileError, Given, NoRowsError, Row, Table, is_blank, read_table
 from medjury.intake.cases import Case, is_marks_file, marks_table
 from medjury.store.ratings._export import unguard, write_ratings
-from medjury.store.ratings._frame import rating_of_row
+from medjury.store.ratings._frame import INTEGER, REAL, rating_of_row
 from medjury.store.ratings._import.build import Builder, OnBad, OnUnknown
 from medjury.store.ratings._import.entries import Entry, read_entries
 from medjury.store.ratings._import.known import CaseLabels, KnownCases
@@ -251,8 +251,6 @@ def _hashes(path: Location, mapping: Given | None) -> dict[str, str]:
 
 # Reads back a table that we wrote: every field of every rating, exactly.
 
-_REAL = frozenset({"score", "seconds", "cost", "probability"})
-_INTEGER = frozenset({"repeat", "tokens_in", "tokens_out", "calls"})
 _ABSENT = frozenset({"reason", "model_asked", "model_answered"})  # texts that may not be there at all
 
 
@@ -281,9 +279,9 @@ def read_own(table: Table, report: ImportReport) -> Iterator[tuple[Rating, Entry
 
 
 def _value(name: str, cell: Any, guarded: bool) -> Any:
-    if name in _REAL:
+    if name in REAL:
         return None if is_blank(cell) else float(cell)
-    if name in _INTEGER:
+    if name in INTEGER:
         return None if is_blank(cell) else int(cell)
     if cell is None or (name in _ABSENT and cell == ""):
         return None if name in _ABSENT else ""
