@@ -21,6 +21,7 @@ _END = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+|\n+")
 _MOST_SIGNS = 1_000  # a "sentence" without an end (a table, a dump) is cut
 # How quickly a lower rank counts for less when two rankings are joined (Cormack, Clarke, Büttcher 2009).
 _FUSION = 60
+_K1, _B = 1.5, 0.75  # of BM25
 # Words that are everywhere and find nothing.
 _COMMON = frozenset(
     """a an the of to in on at by for from with and or as is are was were be been being it its this that these those
@@ -77,10 +78,8 @@ class Index:
     which unlike the older idf is never negative.
     """
 
-    def __init__(
-        self, passages: Sequence[Passage], embed: Embed | None = None, *, k1: float = 1.5, b: float = 0.75
-    ) -> None:
-        self.passages, self.embed, self.k1, self.b = passages, embed, k1, b
+    def __init__(self, passages: Sequence[Passage], embed: Embed | None = None) -> None:
+        self.passages, self.embed = passages, embed
         self._counts = [Counter(_terms(each.text)) for each in passages]
         holding = Counter(term for each in self._counts for term in each)
         size = len(passages)
@@ -99,10 +98,10 @@ class Index:
         mean = sum(lengths) / len(lengths) if lengths else 0.0
         found = []
         for counts, length in zip(self._counts, lengths, strict=True):
-            damping = self.k1 * (1 - self.b + self.b * length / mean) if mean else 0.0
+            damping = _K1 * (1 - _B + _B * length / mean) if mean else 0.0
             found.append(
                 math.fsum(
-                    self._idf[term] * counts[term] * (self.k1 + 1) / (counts[term] + damping)
+                    self._idf[term] * counts[term] * (_K1 + 1) / (counts[term] + damping)
                     for term in wanted
                     if term in counts
                 )

@@ -37,7 +37,7 @@ from medjury.models._faults import (
     fault,
 )
 from medjury.models._hosts import host_of, require_allowed
-from medjury.models._http import Response, check_headers
+from medjury.models._http import check_headers
 from medjury.models._openai.dialect import Dialect, adapt, build_body
 from medjury.models._openai.reply import read_reply
 from medjury.models._openai.sending import Sender, ServerTokenizer
@@ -249,7 +249,7 @@ class OpenAIModel(PlainModel):
         started = time.perf_counter()
         for _ in range(_MOST_ADAPTATIONS):
             dialect = self._dialect
-            got = await self._send(self._body(request))
+            got = await self._sender.send(self._body(request))
             if 200 <= got.status < 300:
                 seconds = time.perf_counter() - started
                 return read_reply(got.body, request, self._place, seconds, got.content_type)
@@ -298,10 +298,7 @@ class OpenAIModel(PlainModel):
         form = self._schema_in_words(request, self._dialect).form
         native = request.schema is None or form == "json_schema"
         messages = worded(request, native=native)
-        return await self._tokenizer.count(messages, self._place, self._send)
-
-    async def _send(self, body: bytes, address: str | None = None) -> Response:
-        return await self._sender.send(body, address)
+        return await self._tokenizer.count(messages, self._place, self._sender.send)
 
     def _checked_headers(self) -> dict[str, str]:
         self.check()
