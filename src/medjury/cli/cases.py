@@ -55,13 +55,13 @@ def run(options: argparse.Namespace) -> int:
             print(f"{title}:", file=stream)
             for name, count in counts.items():
                 print(f"  {name or '(none named)'}: {count:,}", file=stream)
-    for title, counts in (
+    for title, reasons in (
         ("left out, or kept with a mark", found.left_out.parts),
         ("problems of rows that cannot be used", found.left_out.rows),
     ):
-        if counts:
+        if reasons:
             print(f"{title}:", file=stream)
-            for reason, count in counts.items():
+            for reason, count in reasons.items():
                 print(f"  {reason}: {count:,}", file=stream)
     if found.skipped:
         print(f"{counted(found.skipped, 'row')} cannot be used:", file=sys.stderr)

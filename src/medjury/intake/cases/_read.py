@@ -21,7 +21,7 @@ from medjury.intake.cases._language import with_language
 from medjury.intake.cases._mapping import CaseMapping, ColumnMapping
 from medjury.intake.cases._row import Problems, RawRow, build_case, check_ids
 from medjury.intake.cases._rows import check_source, rows_of_source
-from medjury.intake.cases._tally import BadRow, CaseSummary, LeftOut, Seen, Tally, bad_rows, list_problems
+from medjury.intake.cases._tally import BadRow, LeftOut, Seen, Tally, bad_rows, list_problems
 from medjury.intake.cases._units import Unit, judged_units
 from medjury.intake.cases._written_criteria import counted_criteria, read_written_criteria
 
@@ -76,7 +76,7 @@ class CaseReader:
         self._rows = rows
         self._mapping = mapping
         self._on_bad = on_bad
-        self._summary: CaseSummary | None = None
+        self._summary: Tally | None = None
 
     def __iter__(self) -> Iterator[Case]:
         if self._on_bad == "refuse":
@@ -97,7 +97,7 @@ class CaseReader:
         return self._pass()
 
     @property
-    def summary(self) -> CaseSummary:
+    def summary(self) -> Tally:
         """Counts, systems, inputs and problems of all rows, from the first whole pass over them."""
         if self._summary is None:
             for _ in self._pass():
@@ -123,7 +123,7 @@ class CaseReader:
     @property
     def bad(self) -> tuple[BadRow, ...]:
         """What is wrong with them: the first thousand problems; `summary.problems` counts all."""
-        return self.summary.bad
+        return tuple(self.summary.bad)
 
     def _refuse_bad(self) -> None:
         found = self.summary
@@ -170,7 +170,8 @@ class CaseReader:
             raise FileError(
                 f"{self.name}: has no case {unknown[0]!r}, for which there are criteria in a file beside it"
             )
-        self._summary = tally.summary(self.name)
+        tally.finish(self.name)
+        self._summary = tally
 
     def _judged(
         self, case: Case, written: Mapping[str, tuple[Criterion, ...]], problems: Problems, tally: Tally

@@ -55,44 +55,17 @@ class LeftOut:
     parts: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class CaseSummary:
-    """The cases and bad rows of a file. `systems` and `inputs` count the cases that have each."""
-
-    count: int
-    skipped: int
-    problems: int
-    bad: tuple[BadRow, ...]
-    systems: Mapping[str, int]
-    inputs: Mapping[str, int]
-    left_out: LeftOut = LeftOut()
-
-    def problems_text(self, shown: int = SHOWN_PROBLEMS) -> str:
-        """The first problems, one to a line, and how many more there are."""
-        return list_problems(self.bad, self.problems, shown)
-
-    def content(self) -> dict[str, Any]:
-        """Counts alone, and no word of a row."""
-        return {
-            "cases": self.count,
-            "systems": dict(self.systems),
-            "inputs": dict(self.inputs),
-            "left_out": dict(self.left_out.parts),
-            "rows_not_usable": self.skipped,
-            "problems": dict(self.left_out.rows),
-        }
-
-
 class Tally:
-    """Counts as the rows go by."""
+    """Counts as the rows go by; at the end, the cases and bad rows of a file. `systems` and `inputs` count the
+    cases that have each."""
 
     def __init__(self, mapping: ColumnMapping) -> None:
         self._mapping = mapping
         self._unseen = set(mapping.columns)
-        self._count = self._skipped = self._problems = 0
-        self._bad: list[BadRow] = []
-        self._systems: Counter[str] = Counter()
-        self._inputs: Counter[str] = Counter()
+        self.count = self.skipped = self.problems = 0
+        self.bad: list[BadRow] = []
+        self.systems: Counter[str] = Counter()
+        self.inputs: Counter[str] = Counter()
         self._reasons: Counter[str] = Counter()
         self._remarks: Counter[str] = Counter()
         self._columns: set[str] = set()
@@ -113,32 +86,43 @@ class Tally:
             self._unseen = self._mapping.unseen(row.values, self._unseen)
 
     def refuse(self, row: RawRow, problems: Problems) -> None:
-        self._skipped += 1
-        self._problems += len(problems)
-        self._bad += bad_rows(row, problems)[: _KEPT_PROBLEMS - len(self._bad)]
+        self.skipped += 1
+        self.problems += len(problems)
+        self.bad += bad_rows(row, problems)[: _KEPT_PROBLEMS - len(self.bad)]
         for where, problem in problems:
             _count_name(self._reasons, _reason(where, row.reason or problem))
 
     def accept(self, case: Case) -> None:
-        self._count += 1
-        _count_name(self._systems, case.system)
+        self.count += 1
+        _count_name(self.systems, case.system)
         for name in _inputs_of(case):
-            _count_name(self._inputs, name)
+            _count_name(self.inputs, name)
 
-    def summary(self, file: str) -> CaseSummary:
-        """The result; a mapped column that no row had is a mistake in the mapping, and an error."""
-        if self._unseen and self._count + self._skipped:
+    def finish(self, file: str) -> None:
+        """A mapped column that no row had is a mistake in the mapping, and an error."""
+        if self._unseen and self.count + self.skipped:
             names = ", ".join(map(repr, sorted(self._unseen)))
             raise FileError(f"{file}: the mapping names {names}, which no row has; correct the mapping")
-        return CaseSummary(
-            self._count,
-            self._skipped,
-            self._problems,
-            tuple(self._bad),
-            dict(self._systems),
-            dict(self._inputs),
-            LeftOut(dict(self._reasons), dict(+self._remarks)),
-        )
+
+    @property
+    def left_out(self) -> LeftOut:
+        return LeftOut(dict(self._reasons), dict(+self._remarks))
+
+    def problems_text(self, shown: int = SHOWN_PROBLEMS) -> str:
+        """The first problems, one to a line, and how many more there are."""
+        return list_problems(self.bad, self.problems, shown)
+
+    def content(self) -> dict[str, Any]:
+        """Counts alone, and no word of a row."""
+        found = self.left_out
+        return {
+            "cases": self.count,
+            "systems": dict(self.systems),
+            "inputs": dict(self.inputs),
+            "left_out": dict(found.parts),
+            "rows_not_usable": self.skipped,
+            "problems": dict(found.rows),
+        }
 
 
 def bad_rows(row: RawRow, problems: Problems) -> list[BadRow]:
