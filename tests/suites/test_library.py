@@ -1,4 +1,5 @@
-"""The library: 35 benchmarks as the paper's table has them, each complete, each with a sample that can be read."""
+"""The library: 35 benchmarks as the paper's table has them, each complete, each with a sample that can be read and
+whose gold answers are right, and prompts that are filled in once."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ import pytest
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
 from medjury.suites import (
+    Item,
     check_data,
     library,
     load_benchmark,
@@ -21,6 +23,7 @@ from medjury.suites import (
 )
 from medjury.suites._benchmark import inputs_of
 from medjury.suites._library import list_benchmarks
+from medjury.suites._marking._metrics import _ONE_BY_ONE, JURY, METRICS, SIMILARITIES, mark
 
 MEDHELM = library()
 
@@ -185,3 +188,42 @@ def test_a_mistake_is_named_with_its_line(tmp_path: Path, old: str, new: str, co
     with pytest.raises(MedjuryError) as error:
         load_benchmark(str(file))
     assert complaint in str(error.value)
+
+
+# Loaders and metrics speak the same language: every gold answer of a sample is marked as wholly right.
+
+LEARNED = {"bertscore", "embedding"}  # which need models
+
+
+def test_the_metrics_that_a_benchmark_may_name_are_those_there_are() -> None:
+    assert set(METRICS) == {*_ONE_BY_ONE, *SIMILARITIES, "sql_execution", JURY}
+
+
+@pytest.mark.parametrize("name", [name for name in list_benchmarks() if load_benchmark(name).gold])
+def test_a_gold_answer_gets_the_whole_mark(name: str) -> None:
+    benchmark = load_benchmark(name)
+    loaded = load_items(benchmark, sample_file(benchmark))
+    for metric in set(benchmark.metrics) - LEARNED - {"jury"}:
+        for item in loaded.items:
+            found = mark(benchmark, item, item.gold[0], metric, database=loaded.database)
+            assert found.score == 1, (item.id, metric, found)
+
+
+# A prompt is filled in once: whatever a patient's text holds, it is text.
+
+BENCHMARK = load_benchmark("pubmedqa").model_copy(update={"prompt": "From {abstract} say: {question}"})
+
+
+def test_braces_inside_an_input_mean_nothing() -> None:
+    item = Item("1", {"abstract": "{question} {0} {missing} {{x}} \\1", "question": "why?"})
+    assert prompt_of(BENCHMARK, item) == "From {question} {0} {missing} {{x}} \\1 say: why?"
+
+
+def test_choices_follow_the_prompt_that_has_no_place_for_them() -> None:
+    item = Item("1", {"abstract": "a", "question": "b"}, choices={"A": "yes", "B": "no"})
+    assert prompt_of(BENCHMARK, item) == "From a say: b\n\nA. yes\nB. no"
+
+
+def test_an_input_that_an_item_lacks_is_named() -> None:
+    with pytest.raises(MedjuryError, match="item 1 has no 'question', which its prompt asks for"):
+        prompt_of(BENCHMARK, Item("1", {"abstract": "a"}))

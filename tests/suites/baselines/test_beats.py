@@ -98,19 +98,6 @@ def test_leaving_unanswerable_items_out_may_turn_the_ranks() -> None:
     assert "1 of 4 items cannot be answered" in found.text()
 
 
-def test_without_unanswerable_items_nothing_changes() -> None:
-    found = effect_of_unanswerable(SCORES, dict.fromkeys("abcd", 1))
-    assert found.moved == ()
-    assert found.candidates[0].score == found.candidates[0].score_in_reach
-    assert "no rank changes" in found.text()
-
-
-def test_equal_means_share_the_better_rank_and_only_shared_items_count() -> None:
-    found = effect_of_unanswerable({"one": {"a": 1.0, "b": 0.0}, "two": {"a": 1.0}}, {})
-    assert [each.rank for each in found.candidates] == [1, 1]
-    assert found.items == 1
-
-
 def test_nothing_left_to_compare_is_said() -> None:
     with pytest.raises(MedjuryError, match="no item is left"):
         effect_of_unanswerable(SCORES, dict.fromkeys("abcd", 0))
