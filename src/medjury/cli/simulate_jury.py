@@ -44,11 +44,11 @@ def run(options: argparse.Namespace) -> int:
     found = calibration.simulate_jury(table_from(options), **shared(options), **given)
     if options.out is not None:
         calibration.write_frame(found.frame(), options.out)
-    if options.figure is not None:
-        calibration.write_figure(found.plot(), options.figure)
     if options.rule is not None:
         found.save_rule(options.rule, ratings=options.ratings)
     print(found.to_json() if options.json else found.text(options.rule))
+    if options.figure is not None:  # last: where matplotlib is missing, everything else is there
+        calibration.write_figure(found.plot(), options.figure)
     return 0 if found.beaten else 1
 
 
