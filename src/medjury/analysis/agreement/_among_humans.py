@@ -71,12 +71,6 @@ def average_statistics(grades: Grades | None, settings: Settings) -> Statistics 
     return two_rater_statistics(wanted, grades) if wanted else None
 
 
-def own_rows(grid: Grid, own: Mapping[str, Estimate], design: Design) -> list[AgreementRow]:
-    """Mean agreement of the references with one another."""
-    two = (~np.isnan(np.column_stack([grid.scores[name] for name in design.reference]))).sum(axis=1) >= 2
-    return _mean_rows(grid, OTHERS, None, two, own, design)
-
-
 def beside_rows(
     grid: Grid, judge: str, beside: Mapping[str, NonInferiority], design: Design
 ) -> list[AgreementRow]:
@@ -236,10 +230,11 @@ def human_rows(grid: Grid, among: AmongHumans | None, design: Design) -> list[Ag
         return []
     table = np.column_stack([grid.scores[name] for name in design.reference])
     everyone = " + ".join(design.reference)
-    counts = group_counts(grid, design.reference, None, (~np.isnan(table)).sum(axis=1) >= 2)
+    two = (~np.isnan(table)).sum(axis=1) >= 2
+    counts = group_counts(grid, design.reference, None, two)
     rows = rows_of(grid, everyone, AMONG, group_estimates(table, grid, design), counts)
     if among is not None:
-        rows += own_rows(grid, among[0], design)
+        rows += _mean_rows(grid, OTHERS, None, two, among[0], design)
     for judge in design.beside_humans:
         if among is not None:
             rows += beside_rows(grid, judge, among[1][judge], design)

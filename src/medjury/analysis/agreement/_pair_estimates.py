@@ -153,7 +153,8 @@ def pair_estimates(
         statistics.append(collapsed(area_statistics(positive), (0, 1)))
     systems = 0 if pair.systems is None else len(np.unique(pair.systems))
     if systems:
-        statistics += [between_and_within(settings)] if item and _wants_systems(settings) else []
+        wanted = settings.statistics is None or any(name.endswith(_BY_SYSTEM) for name in settings.statistics)
+        statistics += [between_and_within(settings)] if item and wanted else []
         statistics += [of_system_means] if system else []
     made = replicates(
         system_rows(pair.rows, pair.systems, pair.cases, settings.seed),
@@ -303,7 +304,3 @@ def _signed_rank(pair: Pair) -> Found:
 def _shown(name: str, pair: Pair, settings: Settings) -> bool:
     fits = not pair.metric or name in WITHOUT_SCALE or name.endswith(_BY_SYSTEM)
     return fits and settings.wants(name)
-
-
-def _wants_systems(settings: Settings) -> bool:
-    return settings.statistics is None or any(name.endswith(_BY_SYSTEM) for name in settings.statistics)

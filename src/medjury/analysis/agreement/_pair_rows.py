@@ -29,12 +29,11 @@ def pair_rows(
         for name in np.unique(grid.systems):
             inside = grid.where(grid.systems == name)
             rows += _rows(inside, reference, rater, design, item=True, system=False, only=str(name))
-    return [with_note(row, note) for row in rows] if note else rows
-
-
-def with_note(row: AgreementRow, note: str) -> AgreementRow:
-    """The row with more said about its method."""
-    return replace(row, estimate=replace(row.estimate, method=f"{row.estimate.method}; {note}"))
+    if not note:
+        return rows
+    return [
+        replace(row, estimate=replace(row.estimate, method=f"{row.estimate.method}; {note}")) for row in rows
+    ]
 
 
 def rows_of(

@@ -266,13 +266,10 @@ class Ranking(Part[Standing]):
 
     def plot(self) -> Figure:
         """The systems from best to worst, by what ranks them, with intervals; letters are tie groups."""
-        return panels_figure(
-            [PlotPart("", self.by.replace("_", " "), [self._drawn(row) for row in self.rows])]
-        )
-
-    def _drawn(self, row: Standing) -> tuple[str, Estimate, Sequence[float]]:
-        estimate = getattr(row, self.by)
-        return f"{row.rank}. {row.system} ({row.tie_group})", estimate, ()
+        drawn = [
+            (f"{row.rank}. {row.system} ({row.tie_group})", getattr(row, self.by), ()) for row in self.rows
+        ]
+        return panels_figure([PlotPart("", self.by.replace("_", " "), drawn)])
 
     @property
     def systems(self) -> Part[Standing]:
