@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Literal
+from dataclasses import asdict, dataclass, fields, replace
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import (
     TRANSIENT,
-    Instrument,
     NotApplicable,
     Outcome,
     Reason,
     Unscored,
-    load_instrument,
 )
 from medjury.intake.cases import Case, Note
 from medjury.judging._asking import Asked, Sample, Speaker, draw_anew
@@ -29,36 +26,24 @@ from medjury.judging._claims.expected import expected_of
 from medjury.judging._claims.prompts import (
     CLAIMS_PROMPT_VERSION,
     OURS,
-    Labels,
     listing_system,
     verifying_system,
 )
 from medjury.judging._claims.records import record_of
-from medjury.judging._claims.share import ShareRule, decide_support, support_share, worst_claim
+from medjury.judging._claims.share import MEASURES, Measure, decide_support, support_share, worst_claim
 from medjury.judging._claims.steps import (
-    ClaimReading,
     Listed,
     Steps,
     list_claims,
     question_of,
     verify_claims,
 )
-from medjury.judging._claims.worked import WorkedClaims
 from medjury.judging._quotations import Source
 from medjury.judging._rater import Expected, PlainRater, Rated, Unit
 from medjury.judging._rows import rows_of
 from medjury.models import Answer, ChatModel, Gate
 
-# What claims can measure: which grades follow from them, what they are held against, and the rule of a share.
-
-# What a dimension is read from: the supported share with its threshold (0 or 1), the gravest claim of the text
-# that its sources do not support, or the gravest fact of the sources that the text does not give.
-Measure = Literal["support", "unsupported", "omitted"]
-MEASURES: Mapping[str, Measure] = {
-    "concordant": "support",
-    "unsupported": "unsupported",
-    "omitted": "omitted",
-}
+# What a dimension is held against, by what it is read from.
 AGAINST: Mapping[Measure, str] = {"support": "reference", "unsupported": "notes", "omitted": "notes"}
 # The grade of a claim that is not supported, by its importance. A summary may leave out background.
 GRADES: Mapping[Measure, Mapping[int, int]] = {
@@ -68,7 +53,7 @@ GRADES: Mapping[Measure, Mapping[int, int]] = {
 
 
 @dataclass(frozen=True)
-class Claims(PlainRater):
+class Claims(Steps, PlainRater):
     """Rates the dimensions of `measures` that the instrument has, one unit each.
 
     `lister` takes texts apart, `verifier` gives the verdicts, `batch` claims to a call. `rubric` is the instrument
@@ -76,20 +61,6 @@ class Claims(PlainRater):
     input that claims are held against; by default the reference for a share, the notes for grades. `labels` are the
     words for verdicts, `examples` are shown in both steps.
     """
-
-    name: str
-    instrument: Instrument
-    lister: Speaker
-    verifier: Speaker
-    rule: ShareRule = field(default_factory=ShareRule)
-    reading: ClaimReading = field(default_factory=ClaimReading)
-    batch: int = 1
-    least: int = 2
-    against: str | None = None
-    measures: Mapping[str, Measure] = field(default_factory=lambda: dict(MEASURES))
-    rubric: Instrument = field(default_factory=lambda: load_instrument("claims"))
-    labels: Labels = OURS
-    examples: Sequence[WorkedClaims] = ()
 
     def _stated(self) -> Mapping[str, object]:
         settings = {
@@ -190,20 +161,7 @@ class Claims(PlainRater):
         taken_apart, held_against, _ = texts
         is_omitted = self.measures[unit.dimensions[0]] == "omitted"
         question = question_of(unit.case)
-        return expected_of(self._steps, taken_apart, held_against, question=question, facts=is_omitted)
-
-    @property
-    def _steps(self) -> Steps:
-        return Steps(
-            lister=self.lister,
-            verifier=self.verifier,
-            reading=self.reading,
-            batch=self.batch,
-            least=self.least,
-            rubric=self.rubric,
-            labels=self.labels,
-            examples=self.examples,
-        )
+        return expected_of(self, taken_apart, held_against, question=question, facts=is_omitted)
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         [dimension] = unit.dimensions
@@ -226,15 +184,13 @@ class Claims(PlainRater):
         taken_apart, held_against, against = texts
         measure = self.measures[dimension]
         least = self.least if measure == "omitted" else None
-        listed = await list_claims(
-            self._steps, taken_apart, case=unit.case, gate=gate, least=least, sample=sample
-        )
+        listed = await list_claims(self, taken_apart, case=unit.case, gate=gate, least=least, sample=sample)
         claims: list[RecordedClaim] = []
         verifying: list[Answer] = []
         failed = False
         if listed.claims:
             claims, verifying, failed = await verify_claims(
-                self._steps, listed.claims, held_against, case=unit.case, gate=gate, sample=sample
+                self, listed.claims, held_against, case=unit.case, gate=gate, sample=sample
             )
         answers = [*listed.answers, *verifying]
         is_share = measure == "support" and listed.failure is None

@@ -12,6 +12,14 @@ from typing import Literal
 from medjury.instruments import Outcome, Reason, Score, Unscored
 from medjury.judging._claims.claim import VERDICTS, RecordedClaim, Verdict
 
+# What a dimension is read from: the supported share with its threshold (0 or 1), the gravest claim of the text
+# that its sources do not support, or the gravest fact of the sources that the text does not give.
+Measure = Literal["support", "unsupported", "omitted"]
+MEASURES: Mapping[str, Measure] = {
+    "concordant": "support",
+    "unsupported": "unsupported",
+    "omitted": "omitted",
+}
 Denominator = Literal["addressed", "all"]
 Decisive = Literal["veto", "strict", "weight"]
 # The verdicts on a decisive claim that decide whatever the share.

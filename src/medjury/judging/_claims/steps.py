@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from medjury.instruments import Instrument, Reason, Unscored
+from medjury.instruments import Instrument, Reason, Unscored, load_instrument
 from medjury.intake.cases import Case
 from medjury.judging._asking import Asked, Sample, Speaker, ask_for
 from medjury.judging._claims.claim import RecordedClaim, SeenPassage
@@ -21,6 +21,7 @@ from medjury.judging._claims.listing import (
     without_repeats,
 )
 from medjury.judging._claims.prompts import (
+    OURS,
     Labels,
     listing_messages,
     listing_schema,
@@ -28,6 +29,7 @@ from medjury.judging._claims.prompts import (
     verifying_messages,
     verifying_system,
 )
+from medjury.judging._claims.share import MEASURES, Measure, ShareRule
 from medjury.judging._claims.verifying import Verified, verify
 from medjury.judging._claims.worked import WorkedClaims
 from medjury.judging._quotations import CLOSENESS, Source
@@ -71,18 +73,23 @@ class Listed:
     silent: int = 0  # parts of which nothing was listed
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Steps:
-    """Who lists and who verifies, and how: what decides what is asked."""
+    """Who lists and who verifies, how, and what follows from it: see `Claims`."""
 
+    name: str
+    instrument: Instrument
     lister: Speaker
     verifier: Speaker
-    reading: ClaimReading
-    batch: int
-    least: int
-    rubric: Instrument
-    labels: Labels
-    examples: Sequence[WorkedClaims]
+    rule: ShareRule = field(default_factory=ShareRule)
+    reading: ClaimReading = field(default_factory=ClaimReading)
+    batch: int = 1
+    least: int = 2
+    against: str | None = None
+    measures: Mapping[str, Measure] = field(default_factory=lambda: dict(MEASURES))
+    rubric: Instrument = field(default_factory=lambda: load_instrument("claims"))
+    labels: Labels = OURS
+    examples: Sequence[WorkedClaims] = ()
 
     def listing_examples(self, least: int | None) -> list[Message]:
         return [message for each in self.examples for message in each.listing(least)]
