@@ -44,7 +44,6 @@ from ._rate_comparison import compare_paired_rates as compare_paired_rates
 from ._rate_comparison import compare_rates as compare_rates
 from ._rater_pairs import RaterPair as RaterPair
 from ._rater_pairs import rater_pairs as rater_pairs
-from ._roc import area_statistics as area_statistics
 from ._roc import area_under_curve as area_under_curve
 from ._roc import roc_curve as roc_curve
 from ._row import AgreementRow as AgreementRow
