@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import socket
 from pathlib import Path
@@ -11,33 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.formats.fhir import bundle, document, encode
 
 from medjury.intake.cases import Case, Note, read_cases
 from medjury.intake.cases._fhir.xhtml import FhirError, text_of
-
-
-def encode(text: str | bytes) -> str:
-    return base64.b64encode(text.encode() if isinstance(text, str) else text).decode()
-
-
-def document(identity: str, text: str = "Text.", **fields: Any) -> dict[str, Any]:
-    attachment = {"contentType": "text/plain", "data": encode(text)}
-    return {
-        "resourceType": "DocumentReference",
-        "id": identity,
-        "status": "current",
-        "subject": {"reference": "Patient/p1"},
-        "content": [{"attachment": attachment}],
-        **fields,
-    }
-
-
-def bundle(*resources: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "resourceType": "Bundle",
-        "type": "collection",
-        "entry": [{"resource": each} for each in resources],
-    }
 
 
 def read(folder: Path, resource: object, mapping: dict[str, Any] | None = None) -> list[Case]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import importlib.util
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.formats.fhir import attached, document, encode, reader_of
 
-from medjury.intake.cases import CaseReader, read_cases
+from medjury.intake.cases import CaseReader
 
 FORMATS = [
     {
@@ -49,21 +48,6 @@ FORMATS = [
 ]
 
 
-def encode(data: str | bytes) -> str:
-    return base64.b64encode(data.encode() if isinstance(data, str) else data).decode()
-
-
-def document(identity: str = "d1", attachment: object = None, **fields: Any) -> dict[str, Any]:
-    given = attachment or {"contentType": "text/plain", "data": encode("Text.")}
-    return {
-        "resourceType": "DocumentReference",
-        "id": identity,
-        "subject": {"reference": "Patient/p1"},
-        "content": [{"attachment": given}],
-        **fields,
-    }
-
-
 def report(identity: str, *forms: object, **fields: Any) -> dict[str, Any]:
     return {
         "resourceType": "DiagnosticReport",
@@ -75,20 +59,6 @@ def report(identity: str, *forms: object, **fields: Any) -> dict[str, Any]:
         "presentedForm": list(forms),
         **fields,
     }
-
-
-def plain(text: str) -> dict[str, str]:
-    return {"contentType": "text/plain", "data": encode(text)}
-
-
-def reader_of(folder: Path, *entries: object, mapping: dict[str, Any] | None = None) -> CaseReader:
-    """Of a bundle: an entry is a resource, or a pair of its full URL and itself."""
-    listed = [
-        {"fullUrl": each[0], "resource": each[1]} if isinstance(each, tuple) else {"resource": each}
-        for each in entries
-    ]
-    (folder / "b.json").write_text(json.dumps({"resourceType": "Bundle", "entry": listed}), encoding="utf-8")
-    return read_cases(folder / "b.json", mapping=mapping, on_bad="skip")
 
 
 def only_text(reader: CaseReader) -> str | None:
@@ -117,21 +87,22 @@ class TestHash:
     )
     def test_a_right_hash_is_accepted_however_it_is_written(self, tmp_path: Path, stated: str) -> None:
         assert (
-            only_text(reader_of(tmp_path, document(attachment={**plain("Text."), "hash": stated}))) == "Text."
+            only_text(reader_of(tmp_path, document(attachment={**attached("Text."), "hash": stated})))
+            == "Text."
         )
 
     @pytest.mark.parametrize(
         "stated", [hashlib.sha1(b"Test.").hexdigest(), encode(hashlib.sha1(b"Test.").digest())]
     )
     def test_a_wrong_hash_is_refused(self, tmp_path: Path, stated: str) -> None:
-        reader = reader_of(tmp_path, document(attachment={**plain("Text."), "hash": stated}))
+        reader = reader_of(tmp_path, document(attachment={**attached("Text."), "hash": stated}))
         assert refusal(reader) == (
             "b.json, row 1, row: the attachment does not match its hash; it was damaged or changed: export it again"
         )
 
     def test_damage_is_told_though_another_attachment_can_be_read(self, tmp_path: Path) -> None:
-        damaged = {**plain("Text."), "hash": hashlib.sha1(b"Test.").hexdigest()}
-        contents = [{"attachment": each} for each in (damaged, plain("An older text."))]
+        damaged = {**attached("Text."), "hash": hashlib.sha1(b"Test.").hexdigest()}
+        contents = [{"attachment": each} for each in (damaged, attached("An older text."))]
         reader = reader_of(tmp_path, document(content=contents))
         assert "the attachment does not match its hash" in refusal(reader)
 
@@ -140,12 +111,13 @@ class TestHash:
         self, tmp_path: Path, stated: object
     ) -> None:
         assert (
-            only_text(reader_of(tmp_path, document(attachment={**plain("Text."), "size": stated}))) == "Text."
+            only_text(reader_of(tmp_path, document(attachment={**attached("Text."), "size": stated})))
+            == "Text."
         )
 
     @pytest.mark.parametrize("stated", [4, 900, "6", 0])
     def test_a_wrong_size_is_refused(self, tmp_path: Path, stated: object) -> None:
-        reader = reader_of(tmp_path, document(attachment={**plain("Text."), "size": stated}))
+        reader = reader_of(tmp_path, document(attachment={**attached("Text."), "size": stated}))
         assert refusal(reader) == (
             f"b.json, row 1, row: the attachment has 5 bytes, not the {stated} that it states; it was cut or "
             "changed: export it again"
@@ -259,7 +231,7 @@ class TestLinks:
 
     def test_further_attachments_are_counted(self, tmp_path: Path) -> None:
         scan = {"contentType": "application/pdf", "data": encode(b"%PDF")}
-        contents = [{"attachment": each} for each in (scan, plain("One."), plain("Two."))]
+        contents = [{"attachment": each} for each in (scan, attached("One."), attached("Two."))]
         reader = reader_of(tmp_path, document(content=contents))
         assert only_text(reader) == "One."
         assert reader.left_out.parts == {"further attachment of a document, left out": 2}
@@ -279,12 +251,12 @@ class TestLinks:
 
 class TestReports:
     def test_a_presented_form_is_a_document(self, tmp_path: Path) -> None:
-        (case,) = reader_of(tmp_path, report("r1", plain("No pneumonia.")))
+        (case,) = reader_of(tmp_path, report("r1", attached("No pneumonia.")))
         assert (case.id, case.candidate, case.patient) == ("r1", "No pneumonia.", "Patient/p1")
         assert case.metadata == {"date": "2024-03-12", "kind": "Chest X-ray"}
 
     def test_a_report_is_a_note_of_the_judged_document(self, tmp_path: Path) -> None:
-        preliminary = report("r1", plain("No pneumonia."), status="preliminary")
+        preliminary = report("r1", attached("No pneumonia."), status="preliminary")
         (case,) = reader_of(tmp_path, document(), preliminary, mapping={"fhir": {"candidate": "d1"}})
         (note,) = case.notes
         assert (note.id, note.text, note.kind) == ("r1", "No pneumonia.", "Chest X-ray (preliminary)")
@@ -294,24 +266,24 @@ class TestReports:
         self, tmp_path: Path, chosen: str | None
     ) -> None:
         mapping = {"fhir": {"candidate": chosen}} if chosen else None
-        reader = reader_of(tmp_path, report("r1", plain("Text.")), document(), mapping=mapping)
+        reader = reader_of(tmp_path, report("r1", attached("Text.")), document(), mapping=mapping)
         assert [(case.id, case.notes) for case in reader] == [("d1", ())]
         assert reader.left_out.parts == {"report with the text of a document, left out": 1}
 
     def test_a_judged_report_does_not_find_its_own_text_among_the_notes(self, tmp_path: Path) -> None:
         reader = reader_of(
-            tmp_path, report("r1", plain("Text.")), document(), mapping={"fhir": {"candidate": "36643-5"}}
+            tmp_path, report("r1", attached("Text.")), document(), mapping={"fhir": {"candidate": "36643-5"}}
         )
         assert [(case.id, case.notes) for case in reader] == [("r1", ())]
 
     def test_two_reports_of_the_same_words_are_two(self, tmp_path: Path) -> None:
-        later = report("r2", plain("Normal."), effectiveDateTime="2024-04-12")
-        twin = document(attachment=plain("Normal."))
-        assert [case.id for case in reader_of(tmp_path, report("r1", plain("Normal.")), later)] == [
+        later = report("r2", attached("Normal."), effectiveDateTime="2024-04-12")
+        twin = document(attachment=attached("Normal."))
+        assert [case.id for case in reader_of(tmp_path, report("r1", attached("Normal.")), later)] == [
             "r1",
             "r2",
         ]
-        assert [case.id for case in reader_of(tmp_path, report("r1", plain("Normal.")), later, twin)] == [
+        assert [case.id for case in reader_of(tmp_path, report("r1", attached("Normal.")), later, twin)] == [
             "r2",
             "d1",
         ]
@@ -464,7 +436,7 @@ MALFORMED: list[object] = [
 def test_no_malformed_field_of_a_document_brings_the_reader_down(
     tmp_path: Path, field: str, value: object
 ) -> None:
-    other = report("r1", plain("Report."), **{field: value})
+    other = report("r1", attached("Report."), **{field: value})
     reader = reader_of(tmp_path, document("d0"), document(**{field: value}), other)
     assert "d0" in [case.id for case in reader]
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.formats import fhir
 
 from medjury.intake import FileError
 from medjury.intake.cases import CaseReader, Note, read_cases
@@ -34,17 +34,8 @@ FORMATS = [
 
 
 def document(identity: str, text: str, patient: str = "Patient/p1", **fields: Any) -> dict[str, Any]:
-    return {
-        "resourceType": "DocumentReference",
-        "id": identity,
-        "status": "current",
-        "type": {"text": "Progress note"},
-        "subject": {"reference": patient} if patient else {},
-        "content": [
-            {"attachment": {"contentType": "text/plain", "data": base64.b64encode(text.encode()).decode()}}
-        ],
-        **fields,
-    }
+    subject = {"reference": patient} if patient else {}
+    return fhir.document(identity, text, **{"type": {"text": "Progress note"}, "subject": subject, **fields})
 
 
 def linked(identity: str, url: str, **fields: Any) -> dict[str, Any]:
@@ -54,8 +45,7 @@ def linked(identity: str, url: str, **fields: Any) -> dict[str, Any]:
 
 
 def binary(identity: str, text: str) -> dict[str, Any]:
-    data = base64.b64encode(text.encode()).decode()
-    return {"resourceType": "Binary", "id": identity, "contentType": "text/plain", "data": data}
+    return {"resourceType": "Binary", "id": identity, **fhir.attached(text)}
 
 
 def patient(identity: str, sex: str) -> dict[str, Any]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.formats import fhir
 
 from medjury.intake.cases import CaseReader, Note, read_cases
 
@@ -23,16 +23,7 @@ FORMATS = [
 
 
 def document(identity: str, text: str = "Text.", **fields: Any) -> dict[str, Any]:
-    data = base64.b64encode(text.encode()).decode()
-    return {
-        "resourceType": "DocumentReference",
-        "id": identity,
-        "status": "current",
-        "type": {"text": "Progress note"},
-        "subject": {"reference": "Patient/p1"},
-        "content": [{"attachment": {"contentType": "text/plain", "data": data}}],
-        **fields,
-    }
+    return fhir.document(identity, text, **{"type": {"text": "Progress note"}, **fields})
 
 
 def composition(identity: str, status: str) -> dict[str, Any]:
@@ -47,10 +38,9 @@ def composition(identity: str, status: str) -> dict[str, Any]:
 
 
 def reader_of(folder: Path, *resources: dict[str, Any], candidate: str | None = "s1") -> CaseReader:
-    bundle = {"resourceType": "Bundle", "entry": [{"resource": each} for each in resources]}
-    (folder / "b.json").write_text(json.dumps(bundle), encoding="utf-8")
-    mapping = {"fhir": {"candidate": candidate}} if candidate else None
-    return read_cases(folder / "b.json", mapping=mapping, on_bad="skip")
+    return fhir.reader_of(
+        folder, *resources, mapping={"fhir": {"candidate": candidate}} if candidate else None
+    )
 
 
 @pytest.mark.parametrize(

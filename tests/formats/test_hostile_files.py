@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import json
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import openpyxl
 import pytest
+from tests.formats import fhir
 
 from medjury.foundation.errors import MedjuryError
 from medjury.intake import FileError
@@ -20,11 +19,7 @@ MAPPING = {"item": "item", "rater": "rater", "dimensions": {"q": "q"}}
 
 
 def attached(folder: Path, kind: str, content: str | bytes) -> CaseReader:
-    data = base64.b64encode(content if isinstance(content, bytes) else content.encode()).decode()
-    document = {"resourceType": "DocumentReference", "id": "d", "status": "current",
-                "content": [{"attachment": {"contentType": kind, "data": data}}]}  # fmt: skip
-    (folder / "d.json").write_text(json.dumps(document), encoding="utf-8")
-    return read_cases(folder / "d.json", on_bad="skip")
+    return fhir.reader_of(folder, fhir.document(attachment=fhir.attached(content, kind)))
 
 
 RTF = r"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0 Arial;}}"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from pathlib import Path
 
 import pytest
+from tests.formats import fhir
 
-from medjury.intake.cases import CaseReader, read_cases
+from medjury.intake.cases import CaseReader
 
 FORMATS = [
     {
@@ -23,16 +22,7 @@ FORMATS = [
 
 
 def reader_of(folder: Path, html: str) -> CaseReader:
-    data = base64.b64encode(html.encode()).decode()
-    resource = {
-        "resourceType": "DocumentReference",
-        "id": "d1",
-        "status": "current",
-        "subject": {"reference": "Patient/p1"},
-        "content": [{"attachment": {"contentType": "text/html", "data": data}}],
-    }
-    (folder / "d1.json").write_text(json.dumps(resource), encoding="utf-8")
-    return read_cases(folder / "d1.json", on_bad="skip")
+    return fhir.reader_of(folder, fhir.document(attachment=fhir.attached(html, "text/html")))
 
 
 def text(folder: Path, html: str) -> str | None:
@@ -102,7 +92,7 @@ def test_an_empty_struck_out_element_is_no_passage(tmp_path: Path) -> None:
 def test_a_struck_out_passage_without_an_end_is_refused(tmp_path: Path, html: str) -> None:
     (bad,) = reader_of(tmp_path, html).bad
     assert str(bad) == (
-        "d1.json, row 1, row: a struck-out passage of the HTML has no end; close it (</del>, </s>), so that it is "
+        "b.json, row 1, row: a struck-out passage of the HTML has no end; close it (</del>, </s>), so that it is "
         "clear which text counts"
     )
 
@@ -118,7 +108,7 @@ def test_a_struck_out_passage_without_an_end_is_refused(tmp_path: Path, html: st
 def test_hidden_text_without_an_end_is_refused(tmp_path: Path, html: str) -> None:
     (bad,) = reader_of(tmp_path, html).bad
     assert str(bad) == (
-        "d1.json, row 1, row: a hidden passage of the HTML has no end; close it, so that it is clear which text is "
+        "b.json, row 1, row: a hidden passage of the HTML has no end; close it, so that it is clear which text is "
         "seen"
     )
 
