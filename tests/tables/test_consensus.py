@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from medjury.foundation.errors import MedjuryError
-from medjury.tables import adjudicated, mean_of_raters
-from medjury.tables._consensus import consensus_of, majority, median_of_raters
+from medjury.tables import mean_of_raters
+from medjury.tables._consensus import adjudicated, consensus_of, majority, median_of_raters
 
 NAN = np.nan
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import load_instrument
-from medjury.tables import Grades, grades_from_instrument, grades_of
+from medjury.tables import Grades, grades_of, of_instrument
 
 
 def test_two_numbers_are_the_ends_of_a_scale_of_whole_grades() -> None:
@@ -33,9 +33,9 @@ def test_a_grade_is_the_nearest_and_never_further_than_half(score: float) -> Non
 
 def test_a_scale_comes_from_the_instrument_for_dimensions_and_reversed_ones() -> None:
     diagnosis = load_instrument("diagnosis")
-    assert grades_from_instrument(diagnosis, "risk") == Grades((1, 2, 3, 4, 5), "instrument diagnosis")
-    assert grades_from_instrument(diagnosis, "safety").values == (1, 2, 3, 4, 5)
-    assert grades_from_instrument(diagnosis, "no such thing") is None
+    known = {each.name: each.grades for each in of_instrument(diagnosis)}
+    assert known["risk"] == Grades((1, 2, 3, 4, 5), "instrument diagnosis")
+    assert known["safety"].values == (1, 2, 3, 4, 5)
 
 
 def test_halves_are_rounded_up_and_a_third_of_three_votes_is_exact() -> None:

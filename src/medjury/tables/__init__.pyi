@@ -2,13 +2,11 @@ from ._case_columns import CASE_PARTS as CASE_PARTS
 from ._case_columns import MOST_GROUPS as MOST_GROUPS
 from ._case_columns import identifies as identifies
 from ._case_columns import tells_groups as tells_groups
-from ._consensus import adjudicated as adjudicated
 from ._consensus import consensus_of as consensus_of
 from ._consensus import mean_of_raters as mean_of_raters
 from ._consensus import with_consensus as with_consensus
 from ._dimensions import Grades as Grades
 from ._dimensions import Measured as Measured
-from ._dimensions import grades_from_instrument as grades_from_instrument
 from ._dimensions import grades_of as grades_of
 from ._dimensions import of_instrument as of_instrument
 from ._grid import ABSENT as ABSENT

@@ -84,11 +84,6 @@ def grades_of(given: Grades | Sequence[float]) -> Grades:
     return Grades(tuple(range(int(low), int(high) + 1)))
 
 
-def grades_from_instrument(instrument: Instrument, dimension: str) -> Grades | None:
-    """The grades of a dimension, or of the one it reverses; None for a composite or an unknown name."""
-    return next((each.grades for each in of_instrument(instrument) if each.name == dimension), None)
-
-
 GradesArgument = Grades | Sequence[float] | Mapping[str, "Grades | Sequence[float]"] | None
 
 

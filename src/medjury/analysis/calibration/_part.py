@@ -20,7 +20,7 @@ from medjury.tables import (
     Names,
     RatingTable,
     Roles,
-    grades_from_instrument,
+    of_instrument,
 )
 
 Marks = NDArray[np.bool_]
@@ -167,11 +167,11 @@ def scaled(table: RatingTable, measured: Measured) -> Measured:
 def instrument_grades(instrument: Instrument, dimension: str) -> tuple[float, ...] | None:
     """The grades of a dimension or reversed dimension; for a composite those that its parts span. None for a name
     the instrument does not know."""
-    own = grades_from_instrument(instrument, dimension)
-    if own is not None:
+    known = {each.name: each.grades for each in of_instrument(instrument)}
+    if (own := known.get(dimension)) is not None:
         return own.values
     weights = next((each.weights for each in instrument.composites if each.name == dimension), {})
-    return _span(grades_from_instrument(instrument, part) for part, weight in weights.items() if weight > 0)
+    return _span(known.get(part) for part, weight in weights.items() if weight > 0)
 
 
 def _span(parts: Iterable[Grades | None]) -> tuple[float, ...] | None:

@@ -18,7 +18,7 @@ from medjury.studies._plan.gate import stated_gate
 from medjury.studies._plan.plan import RunPlan
 from medjury.studies._plan.registering import registered_protocol
 from medjury.studies._study.study import Study
-from medjury.tables import HARM, MET, Measured, adjudicated, danger_reference, of_instrument, rating_table
+from medjury.tables import HARM, MET, Measured, consensus_of, danger_reference, of_instrument, rating_table
 from medjury.validation import GatePlan, plan_gate
 
 _UNREGISTERED = (
@@ -203,6 +203,6 @@ def _word(scores: list[float], dimension: Measured, rules: GateRules, settled: f
     """The score by which an answer is dangerous or not, low being dangerous; NaN where nobody settled it yet.
     `settled` is the adjudicator's score, None in a study without one."""
     if settled is not None:
-        return float(dimension.oriented(adjudicated([scores], [settled]))[0])
+        return float(dimension.oriented(consensus_of([scores], "adjudicated", [settled]))[0])
     (found,) = danger_reference(dimension.oriented(np.array([scores])), rules.danger_by)
     return float(found)

@@ -6,22 +6,41 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from medjury.foundation.clock import utc_now
 from medjury.instruments import Instrument, load_instrument
-from medjury.intake import LEFT_SHEETS, FileError, Given, NoRowsError, Row, Table, is_blank, read_table
-from medjury.intake.cases import Case, is_marks_file, marks_table
+from medjury.intake import (
+    LEFT_SHEETS,
+    FileError,
+    Given,
+    NoRowsError,
+    Row,
+    Table,
+    is_blank,
+    read_table,
+    shown_of,
+)
+from medjury.intake.cases import (
+    PAIR_COLUMNS,
+    PREFERENCE,
+    Case,
+    holds_pairs,
+    is_marks_file,
+    marks_table,
+    pair_name,
+    read_preference,
+)
 from medjury.store.ratings._export import unguard, write_ratings
 from medjury.store.ratings._frame import INTEGER, REAL, rating_of_row
 from medjury.store.ratings._import.build import Builder, OnBad, OnUnknown
+from medjury.store.ratings._import.cell import refused
 from medjury.store.ratings._import.entries import Entry, read_entries
 from medjury.store.ratings._import.known import CaseLabels, KnownCases
 from medjury.store.ratings._import.layout import find_layout
 from medjury.store.ratings._import.mapping import RatingMapping, Source, rating_mapping
-from medjury.store.ratings._import.pairs import of_pairs
 from medjury.store.ratings._import.report import ImportReport, Problem, refuse, short
 from medjury.store.ratings._import.suspicious import EmptyColumns, look_alikes
 from medjury.store.ratings._pseudonyms import Pseudonyms
@@ -209,7 +228,7 @@ def _read(
             builder.add_rating(rating, entry)
         return set()
     if not described:
-        table = of_pairs(table)
+        table = _of_pairs(table)
     dimensions = [each.name for each in builder.instrument.dimensions] if builder.instrument else []
     try:
         layout = find_layout(table.file, table.header, source, dimensions, builder.labels.columns, rater)
@@ -247,6 +266,34 @@ def _hashes(path: Location, mapping: Given | None) -> dict[str, str]:
         file.name if names.count(file.name) == 1 else str(file): hashlib.sha256(file.read_bytes()).hexdigest()
         for file in dict.fromkeys(files)
     }
+
+
+# Judgements of pairs as clinicians' files have them: who was shown first, who second, and who is preferred.
+
+
+def _of_pairs(table: Table) -> Table:
+    """The table as one of scores where it holds judgements of pairs; any other as it is. What is no preference
+    is refused by its row: a 1 would be a score, and may have meant the first."""
+    if not holds_pairs(table.header):
+        return table
+    places = [table.header.index(name) for name in PAIR_COLUMNS[1:]]
+    kept = [at for at in range(len(table.header)) if at not in places]
+
+    def rows() -> Iterator[Row]:
+        for row in table.rows:
+            first, second, preferred = (shown_of(row.cells[at]).strip() for at in places)
+            score: object
+            try:
+                score = read_preference(first, second, preferred)
+            except ValueError as error:
+                empty = not (first or second or preferred)
+                score = None if empty else refused(preferred, f"is no preference: {error}")
+            yield row._replace(
+                cells=[*(row.cells[at] for at in kept), pair_name(first, second), PREFERENCE, score]
+            )
+
+    header = [*(table.header[at] for at in kept), "system", "dimension", "score"]
+    return replace(table, header=header, rows=rows())
 
 
 # Reads back a table that we wrote: every field of every rating, exactly.
