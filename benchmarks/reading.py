@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from medjury.instruments import LONGEST_REPLY, AnswerError, read_reply
+from medjury.instruments import AnswerError, read_reply
+from medjury.instruments._reader import LONGEST_REPLY
 
 TOKEN = "7f3a09c41e"
 ALLOWED = 0.2  # seconds for 1 MB

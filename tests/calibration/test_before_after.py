@@ -102,6 +102,11 @@ def test_the_same_seed_gives_the_same_intervals() -> None:
     assert first == second
 
 
+def test_scores_that_were_never_cross_fitted_are_refused() -> None:
+    with pytest.raises(MedjuryError, match="needs out-of-fold scores"):
+        before_after(np.ones(3), grades=GRADES)  # type: ignore[arg-type]
+
+
 def test_scores_round_half_up() -> None:
     assert nearest_grade(np.array([1.5, 2.5, 3.5, 4.49999]), GRADES).tolist() == [2, 3, 4, 4]
     assert nearest_grade(np.array([0.0, 0.49, 0.5, 2.0]), (0, 1, 3)).tolist() == [0, 0, 1, 3]

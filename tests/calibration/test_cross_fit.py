@@ -1,4 +1,4 @@
-"""Cross-fitting: whole cases and no leak."""
+"""Cross-fitting: whole cases, no leak, and in-sample reporting refused."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from medjury.analysis.calibration._cross_fit import METHODS, Isotonic, calibrator_kind, cross_fit
+from medjury.analysis.calibration._cross_fit import METHODS, Isotonic, OutOfFold, calibrator_kind, cross_fit
 from medjury.analysis.calibration._maps import case_folds
 from medjury.foundation.errors import MedjuryError
 
@@ -82,6 +82,21 @@ def test_an_unscored_item_is_counted_and_stays_without_a_score() -> None:
     assert (pairs.n, pairs.n_unscored, pairs.n_cases) == (119, 1, 40)
 
 
+def test_reporting_in_sample_is_an_error() -> None:
+    scores, labels, cases = lenient_judge(40)
+    in_sample = Isotonic.fit(scores, labels, scale=SCALE).predict(scores)
+    with pytest.raises(MedjuryError, match="Reporting on the cases that taught the calibration is an error"):
+        OutOfFold(
+            scores,
+            in_sample,
+            labels,
+            np.array(cases, dtype=object),
+            np.zeros(len(scores), dtype=int),
+            np.ones(len(scores), dtype=bool),
+            "",
+        )
+
+
 def test_too_few_labels_for_a_fold_are_refused_with_what_would_do() -> None:
     scores, labels, cases = lenient_judge(12)
     with pytest.raises(
@@ -105,7 +120,9 @@ def test_a_score_that_varies_in_one_fold_alone_is_refused() -> None:
         cross_fit(scores, labels, cases=cases, scale=SCALE)
 
 
-def test_one_fold_and_an_unknown_method_are_refused() -> None:
+def test_arrays_that_do_not_belong_together_are_refused() -> None:
+    with pytest.raises(MedjuryError, match="3 scores, 2 labels and 3 cases"):
+        cross_fit([1, 2, 3], [1, 2], cases="abc", scale=SCALE)
     with pytest.raises(MedjuryError, match="needs 2 folds or more"):
         case_folds("abcdefghij", folds=1)
     with pytest.raises(

@@ -99,11 +99,17 @@ def test_clusters_widen_the_errors_and_separation_is_refused() -> None:
         ([3.0] * 12, [0, 1] * 6, "every case has the mean safety score 3"),
         (list(range(12)), [0] * 12, "every outcome is the same"),
         (list(range(12)), [0, 2] * 6, r"1 \(disagrees"),
+        ([1.0], [0, 1], "1 scores, 2 panel answers"),
     ],
 )
 def test_what_cannot_be_told_is_refused(safety: list[float], disagrees: list[float], message: str) -> None:
     with pytest.raises(MedjuryError, match=message):
         disagreement_curve(safety, disagrees, cases=range(len(safety)), at=[3])
+
+
+def test_a_panel_that_contradicts_itself_on_a_case_is_refused() -> None:
+    with pytest.raises(MedjuryError, match="case 'a': the panel both agrees and disagrees"):
+        disagreement_curve([1.0, 2.0], [0, 1], cases=["a", "a"], at=[3])
 
 
 def test_a_signal_that_never_changes_is_no_perfect_separation() -> None:

@@ -209,6 +209,8 @@ def test_a_definition_that_fits_no_item_or_every_item_is_refused() -> None:
         ordered(judges, cases=range(100), grades=GRADES, labels=labels, gap=5.0, resamples=0)
     with pytest.raises(MedjuryError, match="at least one judge"):
         ordered({}, cases=[], grades=GRADES)
+    with pytest.raises(MedjuryError, match="100 items, 100 labels, 99 cases"):
+        ordered(judges, cases=range(99), grades=GRADES, labels=labels)
 
 
 def test_equal_scores_stay_equal_whatever_rounding_left_of_them() -> None:

@@ -213,7 +213,7 @@ def self_preference(
 
     Findings, per dimension, with rater "" for all judges together: `same_vendor` (mixed model), `same_model`
     (what the judge's very own model gets beyond its vendor), `own_vendor_contrast` and
-    `own_vendor_contrast_scaled` (paired, see `contrast_findings`), with `reference` raters also
+    `own_vendor_contrast_scaled` (paired, see `contrast_sums`), with `reference` raters also
     `…_reference` (those raters as the baseline), the model's `judge_system_variance`, `case_variance`,
     `response_variance` and `residual_variance`, and once for all the placebo, see `placebo_findings`.
 

@@ -285,6 +285,7 @@ def evaluate_calibrations(
             part.labels,
             part.cases,
             each.fold_numbers(part.cases),
+            np.zeros(len(scores), dtype=bool),
             f"{each.final.method}, fitted {each.created_at}",
         )
         found.append(ComparedScores(each.rater, each.dimension, part.grades, pairs))

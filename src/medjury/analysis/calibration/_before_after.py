@@ -86,6 +86,8 @@ def before_after(
     part of the labels is to the k − 1 parts that taught its map (after Nadeau & Bengio 2003, Mach Learn 52:239-281,
     who add that share to the variance). Unstretched they held in 90 to 92 % of studies of 50 to 200 cases.
     """
+    if not isinstance(pairs, OutOfFold):
+        raise MedjuryError("a before/after table needs out-of-fold scores: make them with `cross_fit`.")
     check_confidence(confidence)
     known = pairs.known
     reference, before, after = pairs.labels[known], pairs.scores[known], pairs.calibrated[known]

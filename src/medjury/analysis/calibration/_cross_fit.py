@@ -40,7 +40,9 @@ METHODS: Mapping[str, Calibrators] = {
 class OutOfFold:
     """Scores before and after calibration beside the labels, item by item; NaN is missing.
 
-    `fold` tells which map calibrated the item (−1: one that no label of this table taught).
+    `fold` tells which map calibrated the item (−1: one that no label of this table taught). `in_sample`
+    marks items whose own case taught the map that calibrated them. A labelled item among them is refused
+    here, so that no table can be made of it.
     """
 
     scores: Floats
@@ -48,7 +50,16 @@ class OutOfFold:
     labels: Floats
     cases: NDArray[np.object_]
     fold: NDArray[np.int64]
+    in_sample: NDArray[np.bool_]
     how: str
+
+    def __post_init__(self) -> None:
+        leaked = int(np.count_nonzero(self.in_sample & ~np.isnan(self.labels) & ~np.isnan(self.calibrated)))
+        if leaked:
+            raise MedjuryError(
+                f"{leaked} labelled items were calibrated by a map fitted on their own cases. Reporting on "
+                "the cases that taught the calibration is an error: cross-fit them, or report on other cases."
+            )
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -104,6 +115,10 @@ def cross_fit(
     """
     given, wanted = on_scale(scores, scale, f"{judge}'s"), on_scale(labels, scale, "the reference's")
     names = np.array([str(case) for case in cases], dtype=object)
+    if not given.shape == wanted.shape == names.shape:
+        raise MedjuryError(
+            f"{given.size} scores, {wanted.size} labels and {names.size} cases: give one of each per item."
+        )
     taught = ~np.isnan(given) & ~np.isnan(wanted)
     labelled_pairs(given, wanted, scale, judge)
     if fold_of is None:
@@ -126,6 +141,7 @@ def cross_fit(
         wanted,
         names,
         fold,
+        np.zeros(len(given), dtype=bool),
         f"{method}, {folds} folds by case, seed {seed}",
     )
     return CrossFitted(out_of_fold, tuple(made), final, fold_of, method, seed, far)

@@ -67,6 +67,8 @@ class Part:
 
 
 def part_of(labels: Floats, jury: Floats, codes: NDArray[np.int64], size: int, whose: str) -> Part:
+    if labels.shape != jury.shape or labels.ndim != 1 or len(codes) != len(labels):
+        raise MedjuryError("give one label (or NaN), one jury score and one case per item.")
     if np.isinf(labels).any() or np.isinf(jury).any():
         raise MedjuryError(f"{whose}: a score is infinite; leave it out where there is none.")
     scored, labelled = ~np.isnan(jury), ~np.isnan(labels)

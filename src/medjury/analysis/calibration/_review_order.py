@@ -183,6 +183,10 @@ def review_order(
     table = np.column_stack([on_scale(given, span, f"{name}'s") for name, given in judges.items()])
     wanted = np.full(len(scores), np.nan) if labels is None else on_scale(labels, span, "the reference's")
     names = np.array([str(case) for case in cases], dtype=object)
+    if not len(names) == len(wanted) == len(scores) == len(table):
+        raise MedjuryError(
+            f"{len(scores)} items, {len(wanted)} labels, {len(names)} cases: give one of each per item."
+        )
     word = wanted if danger is None else on_scale(danger, span, "the reference's")
     dangerous = word <= threshold + 1e-9
     severe = None if gap is None else dangerous & (scores - word >= gap - 1e-9)

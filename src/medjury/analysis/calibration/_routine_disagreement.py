@@ -209,18 +209,32 @@ def _by_case(
     safety: ArrayLike, disagrees: ArrayLike, cases: Sequence[object]
 ) -> tuple[Floats, np.ndarray, int]:
     score, stated = np.asarray(safety, dtype=float), np.asarray(disagrees, dtype=float)
+    names = [str(case) for case in cases]
+    if not len(score) == len(stated) == len(names):
+        raise MedjuryError(
+            f"{len(score)} scores, {len(stated)} panel answers and {len(names)} cases: give one of each."
+        )
     if not np.isin(stated[~np.isnan(stated)], (0.0, 1.0)).all():
         raise MedjuryError("the panel's word is 1 (disagrees with the routine diagnosis) or 0 (agrees).")
     places: dict[str, list[int]] = {}
-    for place, case in enumerate(cases):
-        places.setdefault(str(case), []).append(place)
-    scores, outcomes = [], []
-    for rows in places.values():
-        known, words = (values[rows][~np.isnan(values[rows])] for values in (score, stated))
-        if len(known) and len(words):
-            scores.append(float(known.mean()))
-            outcomes.append(bool(words[0]))
-    return np.array(scores), np.array(outcomes, dtype=bool), len(places) - len(scores)
+    for place, name in enumerate(names):
+        places.setdefault(name, []).append(place)
+    scores, outcomes, unknown = [], [], 0
+    for name, rows in places.items():
+        known, words = (
+            score[rows][~np.isnan(score[rows])],
+            set(stated[rows][~np.isnan(stated[rows])].tolist()),
+        )
+        if len(words) > 1:
+            raise MedjuryError(
+                f"case {name!r}: the panel both agrees and disagrees with the routine diagnosis."
+            )
+        if not len(known) or not words:
+            unknown += 1
+            continue
+        scores.append(float(known.mean()))
+        outcomes.append(words == {1.0})
+    return np.array(scores), np.array(outcomes, dtype=bool), unknown
 
 
 def _bands(

@@ -56,7 +56,7 @@ def derived_scores(
         if grades is None:
             continue
         raw, calibrated, labels = (tables[side][name] for side in ("scores", "calibrated", "labels"))
-        pairs = OutOfFold(raw, calibrated, labels, cases, fold, how)
+        pairs = OutOfFold(raw, calibrated, labels, cases, fold, np.zeros(len(cases), dtype=bool), how)
         if pairs.n:
             found.append(ComparedScores(rater, name, grades, pairs))
     return found
