@@ -63,10 +63,15 @@ def test_json_has_one_row_per_pair_and_statistic_under_stable_names(
             assert row["low"] <= row["high"]
 
 
-def test_earlier_names_of_options_are_understood(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_earlier_names_of_options_and_keys_are_understood(
+    ratings: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = (ratings, "--reference", "human", "--scale", "1", "5", "--resamples", "50")
     found = rows(capsys, *words, "--raters", "judge", "--dimensions", "quality")
     assert found == rows(capsys, *words, "--compare", "judge", "--dimension", "quality")
+    assert all(row["compare"] == row["rater"] == "judge" for row in found)
+    assert all(row["ceiling_compare"] == row["ceiling_rater"] is not None for row in found)
+    assert all(row["floor_compare"] == row["floor_rater"] is not None for row in found)
 
 
 def test_the_table_is_readable_and_is_the_default(ratings: Path, capsys: pytest.CaptureFixture[str]) -> None:

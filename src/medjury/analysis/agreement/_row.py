@@ -44,7 +44,8 @@ class AgreementRow:
     p_value: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """The row as `--json` prints it."""
+        """The row as `--json` prints it; the first ten names are stable, the last three are older names for the
+        same."""
         estimate, counts = self.estimate, self.counts
         return {
             **flat(self, "dimension", "reference", "rater", "statistic"),
@@ -55,6 +56,9 @@ class AgreementRow:
             **flat(self, "level", "system", "p_value"),
             **{name: value for name, value in flat(counts).items() if name not in ("n", "n_unscored")},
             "reading": reading(self.statistic, estimate),
+            "compare": self.rater,
+            "ceiling_compare": counts.ceiling_rater,
+            "floor_compare": counts.floor_rater,
         }
 
     def shown(self, *, fitted: bool = False) -> str:
