@@ -194,7 +194,7 @@ def test_runs_are_listed_with_their_newest_manifest(store: Store) -> None:
 
 
 def test_the_table_has_the_rows_of_the_stream(store: Store) -> None:
-    rows = [rating(item=f"case-{number:05}", key=str(number), explanation="\x00") for number in range(4_500)]
+    rows = [rating(item=f"case-{number:05}", key=str(number), explanation="\x00") for number in range(2_100)]
     store.write_ratings("first", rows)
     assert ratings_of(store.frame("first")) == rows == list(store.ratings("first"))
     assert store.frame("none").is_empty()
