@@ -273,3 +273,16 @@ def test_who_is_not_there_is_told_with_a_status(
     assert "nothing was erased" in told and "p9" not in told
     assert main(["runs", "erase", "s.sqlite", "--before", "2001-01-01"]) == 0
     assert "nothing that is older" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [["--before", "2999-01-01"], ["--run", "small"]])
+def test_keeping_unlinked_replies_is_refused_where_it_means_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], words: list[str]
+) -> None:
+    store = tmp_path / "s.sqlite"
+    with open_store(store) as opened:
+        fill(opened, 3)
+    assert main(["runs", "erase", str(store), *words, "--keep-unlinked"]) == 2
+    assert "--patient or --case" in capsys.readouterr().err
+    with open_store(store) as opened:
+        assert opened.frame().height > 0

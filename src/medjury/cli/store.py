@@ -230,6 +230,10 @@ def _selection(options: argparse.Namespace, study: Study | None) -> Selection:
     from medjury.intake.cases import read_cases
     from medjury.store.ratings import Selection
 
+    if options.keep_unlinked and (options.before is not None or options.run is not None):
+        raise MedjuryError(
+            "--keep-unlinked goes with --patient or --case: of a run, and of what is old, all replies are known"
+        )
     if options.before is not None:
         return Selection.older(options.before)
     if options.run is not None:
