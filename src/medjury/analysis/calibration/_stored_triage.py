@@ -2,7 +2,7 @@
 
 The cut is conformal. Each labelled dangerous answer has a priority that other cases gave it. The cut lies so low
 among these that a new dangerous answer, drawn like the labelled ones, has at least the stated chance of a priority
-as high. Every case weighs the same, however many answers it has (`_conformal/strangeness.py`). Priorities of
+as high. Every case weighs the same, however many answers it has. Priorities of
 labelled answers come from rules learnt on four fifths of the cases and that of a new one from all of them, so the
 chance is met closely and not to the last digit (cross-conformal prediction: Vovk 2015, Ann Math Artif Intell
 74:9-28).
