@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,13 +69,6 @@ def read_open_id_settings(path: str | Path) -> OpenIdSettings:
     return settings
 
 
-@lru_cache(maxsize=8)
-def _study_read(file: Path, _written: tuple[int, int]) -> RatedStudy:
-    from medjury.studies import load_rated_study
-
-    return load_rated_study(file)
-
-
 @dataclass(frozen=True)
 class Panel:
     """The database, the study, the address that people type, and the clock (a test may turn it). With a `jury` by
@@ -88,15 +80,26 @@ class Panel:
     public_url: str = "http://localhost:8765"
     open_id: OpenIdSettings | None = None
     jury: ReadyJury | None = None
+    _read: dict[tuple[int, int], RatedStudy] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
 
     @property
     def study_now(self) -> RatedStudy | None:
-        """The study as its file says now, for what happens after the rating: roles may be named by then."""
+        """The study as its file says now, for what happens after the rating: roles may be named by then. It is read
+        again when its file has changed; nothing of an earlier one is kept."""
+        from medjury.studies import load_rated_study
+
         if self.study is None:
             return None
         try:
             found = self.study.file.stat()
-            return _study_read(self.study.file, (found.st_mtime_ns, found.st_size))
+            written = (found.st_mtime_ns, found.st_size)
+            if (study := self._read.get(written)) is None:
+                study = load_rated_study(self.study.file)
+                self._read.clear()
+                self._read[written] = study
+            return study
         except (OSError, MedjuryError) as error:
             raise MedjuryError(
                 f"The study file was changed and cannot be read:\n{error}\nCorrect it, then try again."

@@ -54,12 +54,13 @@ def test_grades_of_another_instrument_are_not_taken_for_this_ones(tmp_path: Path
     closed_panel(tmp_path, grades, place=tmp_path / "ward.panel.sqlite", instrument="own.yaml", dimensions="")
     panel = open_panel(tmp_path / "study.yaml")
     assert panel.study is not None
-    assert include(panel.study, panel.database)[0] == 2
+    assert panel.study_now is not None and include(panel.study_now, panel.database)[0] == 2
     own_instrument(tmp_path, "low")
     again = open_panel(tmp_path / "study.yaml")
-    assert again.study is not None
-    with pytest.raises(MedjuryError, match="instrument"):
-        include(again.study, again.database)
+    for study in (again.study, again.study_now):  # the study file itself is as it was
+        assert study is not None
+        with pytest.raises(MedjuryError, match="instrument"):
+            include(study, again.database)
 
 
 def test_whoever_restarts_with_another_instrument_is_told(tmp_path: Path) -> None:
