@@ -32,6 +32,7 @@ def test_both_texts_are_whole_in_their_parts(
         (word_difference, "Yes, 5 mg", "yes 5 mg", (["Yes,"], ["yes"])),
         (differences, "It is not painful at all.", "It is painful at all.", (["not"], [])),
         (differences, "Yes, 5 mg  daily.", "yes 5 mg daily", ([], [])),
+        (differences, "Give .5 mg (.25).", "Give 5 mg (25).", ([".5", "(.25)."], ["5", "(25)."])),
     ],
 )
 def test_the_words_that_the_other_has_not_are_marked(

@@ -56,8 +56,15 @@ def differences(first: str, second: str) -> tuple[Parts, Parts]:
     return both or ([(first, False)], [(second, False)])
 
 
+_AROUND = ".,;:!?\"'“”’()"  # a word
+
+
 def _plain(word: str) -> str:
-    return word.strip(".,;:!?\"'“”’()").casefold() or word
+    bare = word.rstrip(_AROUND)
+    rest = bare.lstrip(_AROUND)
+    before = bare.removesuffix(rest)[-1:]
+    is_number = rest[:1].isdigit() and before in (".", ",")  # .5 is not 5
+    return (f"{before}{rest}" if is_number else rest).casefold() or word
 
 
 def case_values(
