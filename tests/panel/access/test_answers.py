@@ -190,7 +190,9 @@ def test_a_token_of_a_visit_is_worth_nothing_after_signing_in(app: FastAPI) -> N
     visitor = Visitor(app)
     before = visitor.token("/sign-in")
     _, path = invited(app.state.panel, "Ada", Role.COORDINATOR)
+    assert "medjury-visit" in visitor.cookies
     visitor.submit(path, path, password=PASSWORD, again=PASSWORD)
+    assert "medjury-visit" not in visitor.cookies
     assert visitor.post("/people", data={"csrf": before, "name": "X", "role": "rater"}).status_code == 403
 
 

@@ -10,6 +10,7 @@ from tests.panel.visitors import PASSWORD, Visitor, sign_in
 
 from medjury.panel._access._people import Role, add_person
 from medjury.panel._access._sessions import end_sessions, find_session, hash_of, note_seen, start_session
+from medjury.panel._access._sign_in import invite
 from medjury.panel._database import PanelDatabase
 from medjury.panel._serve import Panel, make_app
 from medjury.panel._tables import people_table, sessions_table
@@ -130,12 +131,17 @@ def test_signing_out_ends_the_session_itself(app: FastAPI) -> None:
 def test_somebody_who_is_locked_out_is_out_at_once_and_may_be_let_in_again(app: FastAPI) -> None:
     coordinator, rater = sign_in(app, Role.COORDINATOR), sign_in(app, Role.RATER, "Dr Roe")
     assert rater.person is not None
+    panel = app.state.panel
+    with panel.database.writing() as connection:
+        link = f"/join/{invite(connection, rater.person, by='a test', now=panel.now())}"
+    assert Visitor(app).get(link).status_code == 200
     coordinator.submit(f"/people/{rater.person.id}/disable", "/people")
     assert not is_in(rater)
     again = Visitor(app)
     assert again.submit("/sign-in", "/sign-in", name="Dr Roe", password=PASSWORD).status_code == 403
     coordinator.submit(f"/people/{rater.person.id}/enable", "/people")
     assert not is_in(rater), "the old session stays over"
+    assert Visitor(app).get(link).status_code == 404, "and so does a link that was open"
     assert again.submit("/sign-in", "/sign-in", name="Dr Roe", password=PASSWORD).status_code == 303
 
 

@@ -113,3 +113,13 @@ def test_no_text_that_a_person_typed_is_run(tmp_path: Path) -> None:
         and "<svg/onload" not in text
         and text.count("</script>") == text.count("<script")
     )
+
+
+def test_words_that_differ_are_marked_and_stay_words(tmp_path: Path) -> None:
+    spoken = {"reference": f"It is not {EVIL} painful.", "candidate": f"It is {NAME} painful."}
+    rows = [{"id": "a", "system": "s", **spoken, "texts": {"context": EVIL}}]
+    write_study(tmp_path, rows=rows, instrument="transcript_impact", dimensions="")
+    one = rater(make_app(open_panel(tmp_path / "study.yaml")))
+    page = one.get(f"/rate/{one.codes()[0]}").text
+    assert page.count('<mark class="differs">') >= 2
+    assert_only_text(page, "words that differ")

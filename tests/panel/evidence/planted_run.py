@@ -36,12 +36,13 @@ def plant_study(
     **changes: Any,
 ) -> Path:
     """A study folder with one case for each answer in the ratings, and a finished run of it; `texts` replaces what
-    the case of an item says."""
+    the cases of an item (or of ITEM/SYSTEM) say."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = []
     for item, system in ratings.select("item", "system").unique(maintain_order=True).iter_rows():
         case = {"id": item, "candidate": ANSWER, "notes": [{"id": "n1", "text": NOTE, "date": "2025-01-02"}]}
-        case |= (texts or {}).get(item, {})
+        for own in (item, f"{item}/{system}"):
+            case |= (texts or {}).get(own, {})
         lines.append(json.dumps({**case, **({"system": system} if system else {})}))
     (folder / "cases.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (folder / "study.yaml").write_text(study, encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from urllib.parse import quote
 
 import polars as pl
 import pytest
@@ -23,7 +24,7 @@ CONTROLS = NULLS.replace("\x00", "")  # a case with a null byte is refused where
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ratings = small_ratings()
-    ratings = explained(ratings, "judge-a", f"{SCRIPT} {TURNED} {NULLS} “{SCRIPT}”")
+    ratings = explained(ratings, "judge-a", f"{SCRIPT} {TURNED} {NULLS} “{SCRIPT}” “{SCRIPT} never said”")
     ratings = ratings.with_columns(
         pl.col("system").replace({"beta": f"<b>{SCRIPT}"}), pl.col("rater").replace({"judge-b": SCRIPT})
     )
@@ -34,7 +35,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "texts": {"<i>question</i>": SCRIPT},
             "notes": [{"id": SCRIPT, "text": f"{SCRIPT}{TURNED}{CONTROLS}", "kind": SCRIPT}],
             "metadata": {"<u>age</u>": SCRIPT},
-        }
+        },
+        "case-0001/alpha": {"candidate": f"{SCRIPT} {TURNED} and more: {SCRIPT}more"},
     }
     return plant_study(tmp_path_factory.mktemp("hostile"), ratings, texts=texts)
 
@@ -51,7 +53,11 @@ def test_pages_show_it_as_text(run: Path) -> None:
     state = reader.run.state
     for path in (*every_page(reader.run), *(state.address(place) for place in range(4)), "/cases?q=<script>"):
         check(reader.text(path))
+    beside = reader.text(f"/beside/case-0001/alpha?system={quote(f'<b>{SCRIPT}')}")
+    check(beside)
+    assert "more:" in beside.partition('<mark class="differs">')[2].partition("</mark>")[0]
     page = reader.text("/case/case-0001/alpha")
+    assert page.count('<span class="invented">') and "not found in the source" in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "dose \u2425005\u2425 mg" in page
 

@@ -204,8 +204,8 @@ def test_a_round_that_is_still_rated_has_no_meeting_and_no_labels(tmp_path: Path
         assert meeting_of(connection, only_round(connection).id) is None
 
 
-def test_small_differences_and_lone_raters_have_no_label(tmp_path: Path) -> None:
-    grades = [same("4", "5"), same("4", ""), same("4", "4")]
+def test_small_differences_lone_raters_and_what_nobody_can_judge_have_no_label(tmp_path: Path) -> None:
+    grades = [same("4", "5"), same("4", ""), same("4", "4"), same("cannot", "cannot")]
     panel, _ = closed_panel(tmp_path, grades, panel="panel: {meeting: {differ: more_than_one_grade}}\n")
     with panel.database.writing() as connection:
         assert meet(connection) == []
