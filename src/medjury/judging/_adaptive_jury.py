@@ -232,13 +232,13 @@ class AdaptiveJury(PlainRater):
         asked = False
         for turn in range(self.most_calls):
             juror = self.jurors[turn % len(self.jurors)]
-            graded = await self._ask(juror, unit, turn // len(self.jurors), gate)
-            answers += graded.answers or ()
-            asked = asked or graded.answers is not None
+            graded, taken = await self._ask(juror, unit, turn // len(self.jurors), gate)
+            answers += taken or ()
+            asked = asked or taken is not None
             for name, votes in ballots.items():
-                votes.setdefault(juror.name, []).append(graded.outcomes[name])
-            made.append(self._call(juror.name, turn, graded.outcomes, ballots))
-            passing = passing_failure(graded.outcomes.values())
+                votes.setdefault(juror.name, []).append(graded[name])
+            made.append(self._call(juror.name, turn, graded, ballots))
+            passing = passing_failure(graded.values())
             if passing is not None:
                 failed = Unscored(passing.reason, f"juror {juror.name}: {passing.message}")
                 return self._rated(

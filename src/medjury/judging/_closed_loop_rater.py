@@ -309,9 +309,10 @@ class ClosedLoop(PlainRater):
                 found[which] = found["first"]  # the very same question
             else:
                 case = replace(unit.case, candidate=text)
-                graded = await grade_case(self.final, case, gate, repeat=unit.repeat, again=unit.again)
-                answers.extend(graded.answers or ())
-                found[which] = graded.outcomes
+                found[which], taken = await grade_case(
+                    self.final, case, gate, repeat=unit.repeat, again=unit.again
+                )
+                answers.extend(taken or ())
         outcomes: dict[str, Outcome] = {}
         for name in unit.dimensions:
             failed = [

@@ -159,11 +159,11 @@ class Concordance(PlainRater):
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         (inner,) = self._judge.units(unit.case, unit.repeat)
-        graded = await self._judge.grade(replace(inner, again=unit.again), gate)
+        graded, taken = await self._judge.grade(replace(inner, again=unit.again), gate)
         if not self._compares:
-            return Rated(rows_of(unit, graded.outcomes, graded.answers))
-        outcomes = dict(graded.outcomes)
-        answers: list[Answer] = list(graded.answers or ())
+            return Rated(rows_of(unit, graded, taken))
+        outcomes = dict(graded)
+        answers: list[Answer] = list(taken or ())
         orders: list[RecordedOrder] = []
         concordant = outcomes[CONCORDANT]
         if isinstance(concordant, Score) and concordant.value == 1:
@@ -174,11 +174,11 @@ class Concordance(PlainRater):
         else:
             outcomes[PREFERENCE] = NotApplicable("not asked, as the answers are not concordant")
         record = ConcordanceBody(
-            concordance={name: RecordedOutcome.of(outcomes[name]) for name in graded.outcomes},
+            concordance={name: RecordedOutcome.of(outcomes[name]) for name in graded},
             orders=tuple(orders),
             preference=RecordedOutcome.of(outcomes[PREFERENCE]),
         )
-        paid = None if graded.answers is None else answers
+        paid = None if taken is None else answers
         return Rated(rows_of(unit, outcomes, paid), record)
 
     async def _compare(

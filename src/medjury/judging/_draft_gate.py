@@ -60,17 +60,17 @@ class DraftGate:
         """Score the case's candidate and compare. Only a fatal `ModelError` is raised."""
         # A gate of its own for each draft: a service that runs for months must not gather clinical text.
         calls = gate or self.gate or Gate(cache=MemoryCache(), allow_hosts=self.allow_hosts)
-        graded = await grade_case(self.judge, case, calls, repeat=repeat, again=again)
-        failure = first_failure(graded.outcomes[name] for name in self.least)
+        outcomes, answers = await grade_case(self.judge, case, calls, repeat=repeat, again=again)
+        failure = first_failure(outcomes[name] for name in self.least)
         failing = tuple(
             name
             for name, least in self.least.items()
-            if isinstance(outcome := graded.outcomes[name], Score)
+            if isinstance(outcome := outcomes[name], Score)
             and not _reaches(self.judge.instrument.dimension(name), outcome.value, least)
         )
-        reasons = {name: _reason(graded.outcomes[name]) for name in failing}
+        reasons = {name: _reason(outcomes[name]) for name in failing}
         passed = None if failure else not failing
-        return Checked(passed, graded.outcomes, failing, reasons, failure, graded.answers)
+        return Checked(passed, outcomes, failing, reasons, failure, answers)
 
 
 async def grade_case(judge: Judge, case: Case, gate: Gate, *, repeat: int = 0, again: bool = False) -> Graded:
@@ -78,11 +78,11 @@ async def grade_case(judge: Judge, case: Case, gate: Gate, *, repeat: int = 0, a
     outcomes: dict[str, Outcome] = {}
     answers: list[Answer] | None = None
     for unit in judge.units(case, repeat):
-        graded = await judge.grade(replace(unit, again=again), gate)
-        outcomes |= graded.outcomes
-        if graded.answers is not None:
-            answers = [*(answers or ()), *graded.answers]
-    return Graded({each.name: outcomes[each.name] for each in judge.instrument.dimensions}, answers)
+        graded, taken = await judge.grade(replace(unit, again=again), gate)
+        outcomes |= graded
+        if taken is not None:
+            answers = [*(answers or ()), *taken]
+    return {each.name: outcomes[each.name] for each in judge.instrument.dimensions}, answers
 
 
 def passing_grades(instrument: Instrument, passing: Passing) -> dict[str, int]:

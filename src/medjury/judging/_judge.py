@@ -59,12 +59,8 @@ _TOKENS_PER_SCORE = 12
 Prompts = Mapping[tuple[str, ...], Prompt]  # by the dimensions that are asked together
 
 
-@dataclass(frozen=True, slots=True)
-class Graded:
-    """What a judge made of one unit, and every answer it took (None: nothing was asked)."""
-
-    outcomes: Mapping[str, Outcome]
-    answers: Sequence[Answer] | None
+# What a judge made of one unit, and every answer it took (None: nothing was asked).
+Graded = tuple[Mapping[str, Outcome], Sequence[Answer] | None]
 
 
 @dataclass(frozen=True)
@@ -256,14 +252,13 @@ class Judge(PlainRater):
         return self._others.get(stated_language(case), self._prompts) if self._others else self._prompts
 
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
-        graded = await self.grade(unit, gate)
-        return Rated(rows_of(unit, graded.outcomes, graded.answers))
+        return Rated(rows_of(unit, *await self.grade(unit, gate)))
 
     async def grade(self, unit: Unit, gate: Gate) -> Graded:
         """The same before it becomes rows: for ways of judging in which a judge is one step."""
         messages = self._messages(unit)
         if isinstance(messages, Unscored):
-            return Graded(dict.fromkeys(unit.dimensions, messages), None)
+            return dict.fromkeys(unit.dimensions, messages), None
         asked = await ask_for(
             gate, self.speaker, messages, self._schemas[unit.dimensions],
             self._reading(unit.dimensions), unit.sample, self._about(unit), form_is_sent=self.own is None,
@@ -276,7 +271,7 @@ class Judge(PlainRater):
                 name: failure if isinstance(each := outcomes.get(name, failure), Unscored) else each
                 for name in unit.dimensions
             }
-        return Graded(outcomes, asked.answers)
+        return outcomes, asked.answers
 
     def _beginnings(self, case: Case) -> Beginnings:
         """What the questions about a case begin with, found once for all of them: they follow each other."""

@@ -111,15 +111,15 @@ class Repeats(PlainRater):
         for number in range(self.n):
             # The draws of a study's second repeat follow those of its first.
             place = unit.repeat * self.n + number
-            graded = await self.judge.grade(replace(unit, repeat=place), gate)
-            draws.append((place, graded.outcomes))
-            answers += graded.answers or ()
-            asked = asked or graded.answers is not None
-            for_now = passing_failure(graded.outcomes.values())
+            drawn, taken = await self.judge.grade(replace(unit, repeat=place), gate)
+            draws.append((place, drawn))
+            answers += taken or ()
+            asked = asked or taken is not None
+            for_now = passing_failure(drawn.values())
             if for_now is not None:  # the draws so far are kept; the next run goes on from here
                 failed = Unscored(for_now.reason, f"draw {number + 1} of {self.n}: {for_now.message}")
                 return self._rated(unit, dict.fromkeys(unit.dimensions, failed), draws, answers)
-            if graded.answers is None:  # it cannot be asked, and will not be another time
+            if taken is None:  # it cannot be asked, and will not be another time
                 break
         outcomes = {name: self._settle([said[name] for _, said in draws]) for name in unit.dimensions}
         return self._rated(unit, outcomes, draws, answers if asked else None)
