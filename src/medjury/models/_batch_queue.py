@@ -25,13 +25,8 @@ LINGER_SECONDS = 1.0
 _MOST_SIGNS = 50_000_000  # in the prompts of one job: providers take files of about 200 megabytes
 
 
-@dataclass(eq=False)
-class Earlier:
-    """A call that an earlier process has handed over; `result` is what came of it, None that it never arrived."""
-
-    job: Job
-    call: JobCall
-    result: asyncio.Future[JobResult | None]
+# A call that an earlier process has handed over, its job, and what came of it (None: it never arrived).
+Earlier = tuple[Job, JobCall, asyncio.Future[JobResult | None]]
 
 
 @dataclass(eq=False)
@@ -105,10 +100,11 @@ class Batches:
             queue.loaded = asyncio.ensure_future(self._load(queue))
         await asyncio.shield(queue.loaded)
         found = queue.earlier.pop(key, None)
-        if found is not None and found.job.id not in queue.followed:
-            queue.followed.add(found.job.id)
-            calls = {each.call.key: each.result for each in queue.earlier.values() if each.job is found.job}
-            self._start(self._go_on(queue, found.job, {key: found.result, **calls}))
+        if found is not None and found[0].id not in queue.followed:
+            ours, _, result = found
+            queue.followed.add(ours.id)
+            calls = {call.key: came for job, call, came in queue.earlier.values() if job is ours}
+            self._start(self._go_on(queue, ours, {key: result, **calls}))
         return found
 
     def fetched(self, model: ChatModel, request: Request, result: JobResult) -> Reply:
@@ -142,7 +138,7 @@ class Batches:
         loop = asyncio.get_running_loop()
         for job in await self._journal.open_jobs(_place(queue.model)):
             for call in job.calls:
-                queue.earlier[call.key] = Earlier(job, call, loop.create_future())
+                queue.earlier[call.key] = job, call, loop.create_future()
 
     def _leave(self, queue: _Queue) -> None:
         """Hand over what has gathered."""

@@ -196,12 +196,13 @@ class Gate:
             earlier = await self._batches.earlier(model, key)
         if earlier is None:
             return None
-        ours = earlier.job.log == self._batches.log
-        perhaps, calls = (earlier.call.perhaps, 0) if ours else (0.0, 1)
+        job, call, came = earlier
+        ours = job.log == self._batches.log
+        perhaps, calls = (call.perhaps, 0) if ours else (0.0, 1)
         about = log_entry(model, key, 1)
-        sending = Sending.earlier(self._audit, self._budget, about, earlier.call.announced if ours else None)
+        sending = Sending.earlier(self._audit, self._budget, about, call.announced if ours else None)
         try:
-            result = await earlier.result
+            result = await came
             reply = (
                 None
                 if result is None
