@@ -30,7 +30,7 @@ from medjury.suites._leaderboard._results import (
 from medjury.suites._memory import CompletionProbe
 from medjury.suites._running._answers import Given
 from medjury.suites._running._assemble import _answer, _at_fault, _judged, _plus, _silent_weight
-from medjury.suites._running._jury import Rated, agreement_of, answer_cases, jury_of
+from medjury.suites._running._jury import RatedAnswers, agreement_of, answer_cases, jury_of
 from medjury.suites._running._marks import mark_answers, text_marks, trivial_of, weight_of
 from medjury.suites._running._run import _missing, _said, gold_cases, read_checks, save_results
 from medjury.suites._running._suite import BenchmarkPart, Chosen, Suite, load_suite
@@ -213,12 +213,12 @@ def test_an_answer_counts_against_its_candidate_or_is_missing() -> None:
     assert Given("x").state == "scored"
 
 
-def rated(name: str, people: int, answers: int = 8, **others: Any) -> Rated:
+def rated(name: str, people: int, answers: int = 8, **others: Any) -> tuple[str, RatedAnswers]:
     chance = np.random.default_rng(people)
     truth = np.arange(answers, dtype=float)
     scores = truth[:, None] + chance.normal(0, 0.5, (answers, people))
     columns = {"jury": truth, "rouge_l": chance.normal(0, 1, answers), **others}
-    return Rated(name, tuple(f"i{number}" for number in range(answers)), scores, columns)
+    return name, (tuple(f"i{number}" for number in range(answers)), scores, columns)
 
 
 def test_agreement_has_a_row_for_each_benchmark_and_one_for_all() -> None:

@@ -242,18 +242,12 @@ def verdict_of(folder: Path, judges: Sequence[str], shown: str, resamples: int) 
     return JuryResult(tuple(judges), shown, words, why, people)
 
 
-@dataclass(frozen=True)
-class Rated:
-    """Answers that clinicians rated: by row one answer, the clinicians' mean over the axes in columns, the jury's
-    beside them, and those of text metrics."""
-
-    benchmark: str
-    items: tuple[str, ...]
-    clinicians: Floats
-    others: Mapping[str, Floats]
+# Answers that clinicians rated: their items, by row one answer, the clinicians' mean over the axes in columns, the
+# jury's beside them, and those of text metrics.
+RatedAnswers = tuple[tuple[str, ...], Floats, Mapping[str, Floats]]
 
 
-def rated_answers(folder: Path, benchmark: str, axes: Sequence[str]) -> Rated | None:
+def rated_answers(folder: Path, axes: Sequence[str]) -> RatedAnswers | None:
     """The answers of a run that clinicians rated; None where nobody did."""
     import polars as pl
 
@@ -279,24 +273,25 @@ def rated_answers(folder: Path, benchmark: str, axes: Sequence[str]) -> Rated | 
         if kind == "metric" and rater in _METRICS:
             others[_METRICS[rater]] = np.array(column(rater))
     scores = np.column_stack([column(name) for name in people])
-    return Rated(benchmark, tuple(item for item, _ in answers), scores, others)
+    return tuple(item for item, _ in answers), scores, others
 
 
-def agreement_of(rated: Sequence[Rated], **how: Any) -> tuple[AgreementResult, ...]:
+def agreement_of(rated: Sequence[tuple[str, RatedAnswers]], **how: Any) -> tuple[AgreementResult, ...]:
     """One row for each benchmark that clinicians rated, and one for all together where they are several."""
-    rows = [_row(each.benchmark, each.items, each.clinicians, each.others, how) for each in rated]
+    rows = [_row(benchmark, *answers, how) for benchmark, answers in rated]
     if len(rated) < 2:
         return tuple(rows)
-    width = sum(each.clinicians.shape[1] for each in rated)
+    width = sum(clinicians.shape[1] for _, (_, clinicians, _) in rated)
     blocks, start = [], 0
-    for each in rated:  # clinicians of two benchmarks are taken as different people
-        block = np.full((len(each.items), width), np.nan)
-        block[:, start : start + each.clinicians.shape[1]] = each.clinicians
-        start += each.clinicians.shape[1]
+    for _, (answered, clinicians, _) in rated:  # those of two benchmarks are taken as different people
+        block = np.full((len(answered), width), np.nan)
+        block[:, start : start + clinicians.shape[1]] = clinicians
+        start += clinicians.shape[1]
         blocks.append(block)
-    names = [name for name in rated[0].others if all(name in each.others for each in rated)]
-    others = {name: np.concatenate([each.others[name] for each in rated]) for name in names}
-    items = tuple(f"{each.benchmark}/{item}" for each in rated for item in each.items)
+    beside = [each for _, (_, _, each) in rated]
+    names = [name for name in beside[0] if all(name in each for each in beside)]
+    others = {name: np.concatenate([each[name] for each in beside]) for name in names}
+    items = tuple(f"{benchmark}/{item}" for benchmark, (answered, _, _) in rated for item in answered)
     return (_row("combined", items, np.vstack(blocks), others, how), *rows)
 
 

@@ -28,7 +28,7 @@ from medjury.suites._memory import CompletionProbe, ExchangeabilityTest
 from medjury.suites._running._answers import Asked, ask_candidate, candidate_folder, spent_in
 from medjury.suites._running._assemble import Scores, assemble
 from medjury.suites._running._jury import (
-    Rated,
+    RatedAnswers,
     agreement_of,
     answer_cases,
     jury_folder,
@@ -246,7 +246,7 @@ def _judge(
     how: Mapping[str, Any],
     tell: Told,
     resamples: int,
-) -> tuple[dict[str, JuryResult], Scores, list[Spending], list[Rated]]:
+) -> tuple[dict[str, JuryResult], Scores, list[Spending], list[tuple[str, RatedAnswers]]]:
     """The juries by benchmark, their scores, what each judge took, and the answers that clinicians rated."""
     juries: dict[str, JuryResult] = {}
     scores: dict[tuple[str, str, str], float | None] = {}
@@ -270,9 +270,9 @@ def _judge(
         found = jury_scores(folder, judged.weights)
         scores |= {(chosen.name, item, system): score for (item, system), score in found.items()}
         votes += _votes(folder, chosen.name)
-        people = rated_answers(folder, chosen.benchmark.title, list(judged.weights))
+        people = rated_answers(folder, list(judged.weights))
         if people is not None:
-            rated.append(people)
+            rated.append((chosen.benchmark.title, people))
     return juries, scores, votes, rated
 
 
