@@ -94,7 +94,7 @@ def learned(
     ],
 )  # fmt: skip
 def test_the_truth_is_what_the_clinicians_settle(rows: Any, settings: Any, truth: float | None) -> None:
-    (found,) = learned(*rows, **settings).cases
+    ((found,), _, _) = learned(*rows, **settings)
     assert found.truth == {"impact": truth}
 
 
@@ -109,15 +109,15 @@ def test_cases_that_teach_nothing_are_counted_by_their_reason() -> None:
         SimpleNamespace(name="candidate", required=True),
         SimpleNamespace(name="context", required=False),
     ]
-    found = learned(*rows, cases=cases, inputs=inputs)
-    assert [each.case.id for each in found.cases] == ["c"]
-    assert found.left_out == {
+    found, labels, left_out = learned(*rows, cases=cases, inputs=inputs)
+    assert [each.case.id for each in found] == ["c"]
+    assert left_out == {
         "no clinician labelled it": 1,
         "the clinicians settle no label on every dimension": 1,
         "it lacks an input that the instrument needs": 1,
     }
-    assert (found.labels, found.clinicians) == (3, 2)
-    assert found.cases[0].reasons == {"impact": ("1: it is so",)}
+    assert labels == 3
+    assert found[0].reasons == {"impact": ("1: it is so",)}
     none: Any = SimpleNamespace(file="study.yaml")
     with pytest.raises(MedjuryError, match=r"study\.yaml: tuning learns from clinicians' labels"):
         labelled_cases(none, None, ["impact"], "none")
@@ -133,7 +133,7 @@ def test_what_belongs_together_is_one_group() -> None:
     rows = [rating("a", 1, item=each.id) for each in cases]
 
     def groups(by: str) -> list[str]:
-        return [each.group for each in learned(*rows, cases=cases, group=by).cases]
+        return [each.group for each in learned(*rows, cases=cases, group=by)[0]]
 
     assert groups("patient") == ["patient p", "patient p", "case e", "patient p"], "and who shares a text"
     assert groups("case") == ["case c", "case d", "case e", "case c"]

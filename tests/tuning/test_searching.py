@@ -122,8 +122,9 @@ def test_a_plan_is_told_with_what_was_left_out(made: Preparation) -> None:
     assert lines[3].endswith("(impact 0: 4, impact 1: 4, impact 2: 4)")
     less = replace(made.split, training=made.split.training[1:])
     less = replace(less, held_out=(*less.held_out, made.split.training[0]), group="none")
-    found = replace(made.labelled, left_out={"it is odd": 1200}, cases=made.labelled.cases * 2)
-    told = _plan.split_lines(replace(made, split=less, labelled=found))
+    told = _plan.split_lines(
+        replace(made, split=less, left_out={"it is odd": 1200}, cases=[*made.cases, *made.cases])
+    )
     assert "  left out: 1,200 (it is odd)" in told
     assert "  left out: 72 (it belongs to a development case, or was tuned on before)" in told
     assert told[-1].startswith("! 1 held-out cases are of patients") and lines[-1][0] == " "

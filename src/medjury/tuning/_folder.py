@@ -119,8 +119,8 @@ def described(made: Preparation, prices: PriceList) -> TuningManifest:
         judge=made.judge.name,
         split=made.split.described(made.dimensions),
         touched=tuple(sorted(made.split.touched() | touched_marks(made.instrument))),
-        labels=made.labelled.labels,
-        clinicians=made.labelled.clinicians,
+        labels=made.labels,
+        clinicians=made.clinicians,
         prices=Prices(as_of=prices.as_of, currency=prices.currency),
         packages={
             name: metadata.version(name) for name in ("gepa", "optuna") if importlib.util.find_spec(name)
@@ -141,8 +141,8 @@ def concluded(
         calls=spent.calls,
         cost=spent.money if known else None,
         currency=prices.currency,
-        clinician_hours=None if minutes is None else made.labelled.labels * minutes / 60,
-        labels=made.labelled.labels,
+        clinician_hours=None if minutes is None else made.labels * minutes / 60,
+        labels=made.labels,
     )
     written = [files.LINEAGE]
     if whole.found is not None:
@@ -176,7 +176,7 @@ def _facts(made: Preparation, result: TuningResult) -> dict[str, Any]:
         "group": made.split.group,
         "training": len(made.split.training),
         "validation": len(made.split.validation),
-        "labels": made.labelled.labels,
+        "labels": made.labels,
         "calls": result.calls,
         "cost": result.cost,
         "currency": result.currency,

@@ -7,7 +7,7 @@ import hashlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
 
@@ -45,20 +45,11 @@ class Labelled:
         return None if value is None else nearest_grade(dimension, value)
 
 
-@dataclass(frozen=True)
-class LabelledCases:
-    """All that can be learned from, and what cannot, by reason. `labels` counts single labels of clinicians."""
-
-    cases: tuple[Labelled, ...]
-    labels: int
-    clinicians: int
-    left_out: Mapping[str, int] = field(default_factory=dict)
-
-
 def labelled_cases(
     study: Study, humans: Humans | None, dimensions: Sequence[str], group: str
-) -> LabelledCases:
-    """Every case with a truth on each of these dimensions, by the study's own consensus of its clinicians."""
+) -> tuple[list[Labelled], int, Counter[str]]:
+    """Every case with a truth on each of these dimensions, by the study's own consensus of its clinicians; their
+    single labels, counted; and how many cases cannot be learned from, by reason."""
     if humans is None:
         raise MedjuryError(
             f"{study.file}: tuning learns from clinicians' labels, and the study names none; add `humans`"
@@ -86,9 +77,7 @@ def labelled_cases(
         reasons = {name: _reasons(study, own, name) for name in dimensions}
         found.append(Labelled(case, settled, reasons, _group(case, group), marks))
         labels += sum(each.status != "unscored" for each in own)
-    clinicians = len({each.rater for each in humans.ratings})
-    joined = found if group == "none" else _joined(found)
-    return LabelledCases(tuple(joined), labels, clinicians, dict(left_out))
+    return (found if group == "none" else _joined(found)), labels, left_out
 
 
 def _with_marks(study: Study) -> list[tuple[Case, frozenset[str]]]:

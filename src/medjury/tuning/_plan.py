@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ from medjury.studies import (
 from medjury.tuning._gepa import need
 from medjury.tuning._labelled_cases import (
     SIDES,
-    LabelledCases,
+    Labelled,
     Split,
     as_stated,
     graded,
@@ -60,7 +61,8 @@ def read_settings(study: Study, **stated: object) -> TuningPart:
 
 @dataclass(frozen=True)
 class Preparation:
-    """`judge` is the study's judge as it is; `settings_hash` tells one tuning from another."""
+    """`judge` is the study's judge as it is; `cases` are all that can be learned from, with so many single `labels`
+    of clinicians; `left_out` counts by reason what cannot; `settings_hash` tells one tuning from another."""
 
     study: Study
     part: TuningPart
@@ -68,7 +70,9 @@ class Preparation:
     instrument: Instrument
     dimensions: tuple[Dimension, ...]
     humans: Humans
-    labelled: LabelledCases
+    cases: Sequence[Labelled]
+    labels: int
+    left_out: Mapping[str, int]
     split: Split
     objective: Objective
     writer: Speaker
@@ -85,6 +89,10 @@ class Preparation:
             if part.price is not None:
                 prices = prices.with_price(model, **part.price.model_dump())
         return prices
+
+    @property
+    def clinicians(self) -> int:
+        return len({each.rater for each in self.humans.ratings})
 
     @property
     def judge(self) -> Rater:
@@ -112,7 +120,7 @@ def prepare(
     editable_texts(instrument, part.texts)
     dimensions = graded(instrument, part.dimensions or names)
     humans = Humans.read(study, rehearse=rehearse)
-    labelled = labelled_cases(study, humans, [each.name for each in dimensions], part.group)
+    cases, labels, left_out = labelled_cases(study, humans, [each.name for each in dimensions], part.group)
     assert humans is not None
     if study.split is not None:
         if "split" in (study.settings.tuning or {}):
@@ -120,10 +128,10 @@ def prepare(
                 f"{study.file}: `split` and `tuning.split` both say which cases are learned from; take the sizes "
                 "out of `tuning`"
             )
-        split = as_stated(labelled.cases, study.split, seed=part.seed, seen_before=touched_marks(instrument))
+        split = as_stated(cases, study.split, seed=part.seed, seen_before=touched_marks(instrument))
     else:
         split = split_cases(
-            labelled.cases,
+            cases,
             dimensions,
             sizes=part.split,
             seed=part.seed,
@@ -150,8 +158,8 @@ def prepare(
     base = study.file.resolve().parent
     folder = study.output.with_name(f"{study.output.name}-tuning") if named is None else base / named
     return Preparation(
-        study, part, place, instrument, dimensions, humans, labelled, split, objective, writer, writer_part,
-        folder if out is None else Path(out), digest, tuple(models[len(study.models) :]),
+        study, part, place, instrument, dimensions, humans, cases, labels, left_out, split, objective, writer,
+        writer_part, folder if out is None else Path(out), digest, tuple(models[len(study.models) :]),
     )  # fmt: skip
 
 
@@ -278,8 +286,8 @@ def split_lines(made: Preparation) -> list[str]:
     """The labelled cases and how they were split, for a reader."""
     split, found = made.split, made.split.described(made.dimensions)
     lines = [
-        f"{len(made.labelled.cases):,} labelled cases ({made.labelled.labels:,} labels of "
-        f"{made.labelled.clinicians:,} raters), kept together by {split.group}, seed {split.seed}, split "
+        f"{len(made.cases):,} labelled cases ({made.labels:,} labels of "
+        f"{made.clinicians:,} raters), kept together by {split.group}, seed {split.seed}, split "
         f"{found.hash[:12]}"
     ]
     for side in SIDES:
@@ -288,8 +296,8 @@ def split_lines(made: Preparation) -> list[str]:
             f"  {side.replace('_', '-'):10} {len(split.of(side)):,} cases of {found.groups[side]:,} groups "
             f"({labels})"
         )
-    left_out = dict(made.labelled.left_out)
-    if apart := len(made.labelled.cases) - sum(len(split.of(side)) for side in SIDES):
+    left_out = dict(made.left_out)
+    if apart := len(made.cases) - sum(len(split.of(side)) for side in SIDES):
         left_out["it belongs to a development case, or was tuned on before"] = apart
     lines += [f"  left out: {count:,} ({why})" for why, count in left_out.items()]
     if found.kin:
