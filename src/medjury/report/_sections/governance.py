@@ -37,21 +37,13 @@ _MOST, _LONG = 12, 60  # so many of a list are shown, each on its line where one
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """A value as a file states it, and where."""
-
-    file: str
-    field: str
-    values: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Line:
-    """What is asked, the facts that answer it, and where a file would state what is not stated."""
+    """What is asked, the facts that answer it (file, field, and the values there), and where a file would state
+    what is not stated."""
 
     item: str
     asks: str
-    facts: tuple[Fact, ...]
+    facts: tuple[tuple[str, str, tuple[str, ...]], ...]
     missing: tuple[str, ...]
 
 
@@ -133,10 +125,11 @@ def reporting_checklist(material: Material) -> Section:
         {
             "item": line.item,
             "topic": line.asks,
-            "what this run can say": "; ".join(map(_labelled, line.facts)) or _OPEN,
+            "what this run can say": "; ".join(_labelled(field, values) for _, field, values in line.facts)
+            or _OPEN,
             "stated in": "; ".join(
-                f"{name}: {', '.join(each.field for each in line.facts if each.file == name)}"
-                for name in dict.fromkeys(each.file for each in line.facts)
+                f"{name}: {', '.join(field for file, field, _ in line.facts if file == name)}"
+                for name in dict.fromkeys(file for file, _, _ in line.facts)
             ),
             "state": "filled" if line.facts else "open",
         }
@@ -162,10 +155,10 @@ def _in_either_order(systems: dict[str, int]) -> dict[str, int]:
     return dict(counts)
 
 
-def _labelled(fact: Fact) -> str:
+def _labelled(field: str, values: Sequence[str]) -> str:
     """The values with the last part of their field: `cases: 120`."""
-    name = fact.field.replace("[]", "").lstrip("#").rpartition(".")[2].replace("_", " ")
-    return f"{name}: {', '.join(fact.values)}"
+    name = field.replace("[]", "").lstrip("#").rpartition(".")[2].replace("_", " ")
+    return f"{name}: {', '.join(values)}"
 
 
 def _parsed(name: str, text: str) -> Any:
@@ -178,7 +171,7 @@ def _line(asked: str, read: Reader, rater: str, passport: str = "") -> Line:
     for place in places:
         name, _, field = place.partition(" ")
         if values := _stated(read(name), field, rater):
-            facts.append(Fact(passport if name == _PASSPORT else name, field, values))
+            facts.append((passport if name == _PASSPORT else name, field, values))
         else:
             missing.append(f"{name} › {field}")
     return Line(item, asks, tuple(facts), tuple(missing))
@@ -235,12 +228,12 @@ def _words(value: Any) -> tuple[str, ...]:
 
 def _shown(line: Line) -> Html:
     parts: list[Html] = []
-    for each in line.facts:
-        kept, more = each.values[:_MOST], len(each.values) - _MOST
+    for file, field, values in line.facts:
+        kept, more = values[:_MOST], len(values) - _MOST
         told = [*kept, *([f"and {more:,} more"] if more > 0 else [])]
         told = told if any(len(words) > _LONG for words in told) else ["; ".join(told)]
-        source = element("dt", element("code", f"{each.file} › {each.field}"), class_="soft")
-        known = {"data_file": each.file, "data_field": each.field}
+        source = element("dt", element("code", f"{file} › {field}"), class_="soft")
+        known = {"data_file": file, "data_field": field}
         parts += [source, *(element("dd", words, **known) for words in told)]
     note = f"{', '.join(line.missing)} would state it" if line.missing else "for people to fill in"
     state = "filled" if parts else "open"
