@@ -16,6 +16,7 @@ from medjury.report._material import Material, Section
 from medjury.statistics import counted, percent
 
 _MANY_LOST = 0.1
+_COUNTED = ("asked", "scores", "not applicable", "votes lost", "answers without a vote")  # of each juror
 
 
 # As the records say it, and as a reader does.
@@ -28,27 +29,17 @@ STOPPED = {
 
 
 @dataclass
-class JurorTally:
-    """What one juror did. A vote is a score, or "not applicable", on one dimension."""
-
-    asked: int = 0
-    scores: int = 0
-    not_applicable: int = 0
-    lost: int = 0
-    without_any: int = 0  # answers of which nothing could be used
-    reasons: Counter[str] = field(default_factory=Counter)
-
-
-@dataclass
 class AdaptiveTally:
     """One adaptive jury. `asked[n]` counts the units that took n askings; those that were broken off, or could
-    not be asked, are in `stopped` alone: what was not asked there was not saved."""
+    not be asked, are in `stopped` alone: what was not asked there was not saved. `jurors` has the counts of each
+    juror by their columns in the table (a vote is a score, or "not applicable", on one dimension; an answer without
+    a vote is one of which nothing could be used), and why votes were lost."""
 
     stopped: Counter[str] = field(default_factory=Counter)
     asked: Counter[int] = field(default_factory=Counter)
     made: int = 0
     most: int = 0  # askings, had every juror been asked about every finished unit
-    jurors: dict[str, JurorTally] = field(default_factory=dict)
+    jurors: dict[str, tuple[Counter[str], Counter[str]]] = field(default_factory=dict)
 
     @property
     def finished(self) -> int:
@@ -62,7 +53,7 @@ class AdaptiveTally:
         """Count one record."""
         self.stopped[body.stopped] += 1
         for name in body.jurors:
-            self.jurors.setdefault(name, JurorTally())
+            self.jurors.setdefault(name, (Counter(), Counter()))
         if body.stopped == "not asked":
             return
         if body.stopped != "failed for now":
@@ -70,14 +61,14 @@ class AdaptiveTally:
             self.made += len(body.calls)
             self.most += body.rule.maximum
         for call in body.calls:
-            juror, votes = self.jurors[call.juror], call.outcomes.values()
-            juror.asked += 1
-            juror.scores += sum(vote.status == "scored" for vote in votes)
-            juror.not_applicable += sum(vote.status == "not_applicable" for vote in votes)
+            (counts, why_lost), votes = self.jurors[call.juror], call.outcomes.values()
             reasons = [vote.reason or "" for vote in votes if vote.status == "unscored"]
-            juror.lost += len(reasons)
-            juror.without_any += bool(reasons) and len(reasons) == len(votes)
-            juror.reasons.update(reasons)
+            counts["asked"] += 1
+            counts["scores"] += sum(vote.status == "scored" for vote in votes)
+            counts["not applicable"] += sum(vote.status == "not_applicable" for vote in votes)
+            counts["votes lost"] += len(reasons)
+            counts["answers without a vote"] += bool(reasons) and len(reasons) == len(votes)
+            why_lost.update(reasons)
 
 
 def adaptive_juries(material: Material) -> Section | None:
@@ -119,12 +110,13 @@ def _notes(tallies: Mapping[str, AdaptiveTally]) -> list[object]:
                 "count as neither "
                 "asked nor saved; run the study again to go on with them."
             )
-        for name, juror in tally.jurors.items():
-            if not juror.asked:
+        for name, (counts, _) in tally.jurors.items():
+            asked, unusable = counts["asked"], counts["answers without a vote"]
+            if not asked:
                 lines.append(f"{rater}: {name} was never asked.")
-            elif juror.without_any > _MANY_LOST * juror.asked:
+            elif unusable > _MANY_LOST * asked:
                 lines.append(
-                    f"{rater}: {name} gave no usable answer {juror.without_any:,} of {juror.asked:,} times. Others "
+                    f"{rater}: {name} gave no usable answer {unusable:,} of {asked:,} times. Others "
                     "were asked in its place, so its failures cost calls."
                 )
     return lines
@@ -176,17 +168,13 @@ def _jurors(material: Material, tallies: Mapping[str, AdaptiveTally]) -> Html:
         {
             "judge": rater,
             "juror, in the order asked": name,
-            "asked": juror.asked,
-            "scores": juror.scores,
-            "not applicable": juror.not_applicable,
-            "votes lost": juror.lost,
-            "answers without a vote": juror.without_any,
+            **{column: counts[column] for column in _COUNTED},
             "why lost": ", ".join(
-                f"{why.replace('_', ' ')} {count:,}" for why, count in juror.reasons.most_common()
+                f"{why.replace('_', ' ')} {count:,}" for why, count in why_lost.most_common()
             ),
         }
         for rater, tally in sorted(tallies.items())
-        for name, juror in tally.jurors.items()
+        for name, (counts, why_lost) in tally.jurors.items()
     ]
     return material.exhibits.table(
         "adaptive-jurors",
