@@ -126,13 +126,13 @@ def tested_parts(
     large = _with_small_together(measures, parts)
     found = [(part, *measures.tests(part)) for part in large]
     flat = [(place, test) for place, (_, _, tests) in enumerate(found) for test in tests]
-    adjusted = holm([test.p for _, test in flat])
+    adjusted = holm([p for _, (p, _, _, _) in flat])
     why: dict[int, list[str]] = {}
     doubtful: set[int] = set()
-    for (place, test), p in zip(flat, adjusted, strict=True):
-        if test.beyond and p < _ALPHA:
-            why.setdefault(place, []).append(test.found)
-        elif test.beyond_p < _ALPHA:
+    for (place, (_, beyond, beyond_p, words)), p in zip(flat, adjusted, strict=True):
+        if beyond and p < _ALPHA:
+            why.setdefault(place, []).append(words)
+        elif beyond_p < _ALPHA:
             doubtful.add(place)
     holds: list[str] = []
     fails: list[str] = []
@@ -202,17 +202,6 @@ def _scope_rule(scope: Scope, unknown: Sequence[str]) -> Rule:
     return asked.fails(found, "AUXILIARY", f"{share} remain", words=words, **numbers)
 
 
-@dataclass(frozen=True, slots=True)
-class _Test:
-    """`p` that the part is not worse than a colleague, whether the estimate is `beyond` the limit, and `beyond_p`
-    that the truth is not."""
-
-    p: float
-    beyond: bool
-    beyond_p: float
-    found: str
-
-
 class _Measures:
     """What is tested of each part, answer by answer."""
 
@@ -273,9 +262,11 @@ class _Measures:
         """Patients or cases of the part that clinicians rated."""
         return len(np.unique(self._clusters[part.answers & self._beside.asked]))
 
-    def tests(self, part: Part) -> tuple[int, list[_Test]]:
+    def tests(self, part: Part) -> tuple[int, list[tuple[float, bool, float, str]]]:
+        """The cases of the part, and of every test: p that the part is not worse than a colleague, whether the
+        estimate is beyond the limit, p that the truth is not, and what was found in words."""
         beside, rules, clusters, weights = self._beside, self._rules, self._clusters, self._beside.weights
-        tests: list[_Test] = []
+        tests: list[tuple[float, bool, float, str]] = []
 
         def add(
             values: Floats, whose: Codes, limit: float, own: Floats | None, text: _Said, sides: int = 1
@@ -283,7 +274,7 @@ class _Measures:
             test = self._above(values, whose, limit, own)
             if test is not None:
                 p, beyond_p = (min(1.0, sides * each) for each in test[1:])
-                tests.append(_Test(p, test[0] > limit, beyond_p, text(test[0])))
+                tests.append((p, test[0] > limit, beyond_p, text(test[0])))
 
         inside = part.answers & self._scored
         own = None if weights is None else weights[inside]
