@@ -13,7 +13,6 @@ from medjury.foundation.errors import MedjuryError
 from medjury.texts.transcripts._rows import seconds
 from medjury.texts.transcripts._speaker_names import (
     NAME,
-    Mark,
     doubt,
     is_bare_role,
     is_relative,
@@ -65,7 +64,7 @@ def transcript_lines(
     headed = lines is not None
     if lines is None:
         lines = [_read(number, line) for number, line in numbered]
-    marks = [Mark(each.name, each.number) for each in lines if each.name]
+    marks = [(each.name, each.number) for each in lines if each.name]
     sure = speakers_among(marks, len(lines), file, speakers, own_line=headed)
     _refuse_times_that_go_back(lines, file)
     if headed and speakers is None:
@@ -149,7 +148,7 @@ def _refuse_family_once(lines: list[_Line], file: str) -> None:
     counts = Counter(tidy(each.name or "").casefold() for each in lines)
     for each in lines:
         if not each.time and is_relative(each.name or "") and counts[tidy(each.name or "").casefold()] == 1:
-            raise MedjuryError(doubt(Mark(each.name or "", each.number), file))
+            raise MedjuryError(doubt(each.name or "", each.number, file))
 
 
 def _words_between(numbered: list[tuple[int, str]], is_header: list[bool]) -> bool:
@@ -187,4 +186,4 @@ def _refuse_hidden_headers(lines: list[_Line], file: str) -> None:
         repeated = alone[name.casefold()] > 1 and (is_role(name) or like_a_name(name))
         words_below = below.time is None or not below.untaken
         if repeated or (words_below and (len(name.split()) < 3 or is_role(name) or like_a_name(name))):
-            raise MedjuryError(doubt(Mark(name, each.number), file))
+            raise MedjuryError(doubt(name, each.number, file))

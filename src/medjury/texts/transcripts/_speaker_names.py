@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from medjury.foundation.errors import MedjuryError
 
@@ -133,23 +132,16 @@ _LETTER = re.compile(r"\s*(?P<name>[QA])\.\s+(?P<rest>\S.*)", re.DOTALL)
 _TAB = re.compile(r"(?P<name>[^\t:]{1,40})\t+(?P<rest>\S.*)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """Something that may be a speaker's name, and the line of the file it begins."""
-
-    name: str
-    line: int
-
-
 def speakers_among(
-    marks: Sequence[Mark],
+    marks: Sequence[tuple[str, int]],
     units: int,
     file: str,
     known: Collection[str] | None = None,
     *,
     own_line: bool = False,
 ) -> frozenset[str]:
-    """The names that are speakers, casefolded. `units` is how many lines or cues could have had a mark.
+    """Of what may be names, each with the line of the file that it begins, those that are speakers, casefolded.
+    `units` is how many lines or cues could have had a mark.
 
     `known` names the speakers, so that nothing is guessed; empty, it says that nobody is named. Otherwise a name
     is sure that tells a role, that looks like a name and appears twice or has two words, or that looks like one
@@ -159,21 +151,21 @@ def speakers_among(
     """
     if known is not None:
         return frozenset(tidy(name).casefold() for name in known)
-    counts = Counter(tidy(mark.name).casefold() for mark in marks)
+    counts = Counter(tidy(name).casefold() for name, _ in marks)
     most = 2 * len(marks) >= units and len(marks) > 1
     every = own_line and units > 1 and len(marks) == units
     sure, doubtful = set(), []
-    for mark in marks:
-        name = tidy(mark.name)
+    for written, line in marks:
+        name = tidy(written)
         times, one_word = counts[name.casefold()], len(name.split()) == 1
         likely = like_a_name(name) and (every or times > 1 or not one_word)
         often = most and times > 2 and (one_word or begins_with_role(name))
         if is_role(name) or likely or often:
             sure.add(name.casefold())
         elif times > 1 or not (is_phrase(name) or (is_heading(name) and not sure and not own_line)):
-            doubtful.append(mark)
+            doubtful.append((written, line))
     if doubtful and (sure or most):
-        raise MedjuryError(doubt(doubtful[0], file))
+        raise MedjuryError(doubt(*doubtful[0], file))
     return frozenset(sure)
 
 
@@ -192,10 +184,10 @@ def named(text: str) -> tuple[str | None, str]:
     return None, text.strip()
 
 
-def doubt(mark: Mark, file: str) -> str:
+def doubt(name: str, line: int, file: str) -> str:
     """What is said where nobody can tell whether a name is a speaker's."""
     return (
-        f"{file}, line {mark.line}: is {tidy(mark.name)!r} a speaker? The file leaves doubt. Name all speakers "
+        f"{file}, line {line}: is {tidy(name)!r} a speaker? The file leaves doubt. Name all speakers "
         "with --speakers NAME NAME, say --speakers none, or delete the lines that nobody spoke"
     )
 

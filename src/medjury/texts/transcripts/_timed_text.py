@@ -13,7 +13,6 @@ from typing import Any
 from medjury.foundation.errors import MedjuryError
 from medjury.texts.transcripts._rows import Rows, Word, turns_of_words
 from medjury.texts.transcripts._speaker_names import (
-    Mark,
     is_role,
     like_a_name,
     named,
@@ -166,7 +165,7 @@ def _named(found: list[_Line], file: str, speakers: Collection[str] | None) -> l
         if name is not None:
             marks[place] = (name, rest)
     cues = len({each.cue for each in found if each.text})
-    listed = [Mark(name, found[place].number) for place, (name, _) in marks.items()]
+    listed = [(name, found[place].number) for place, (name, _) in marks.items()]
     sure = speakers_among(listed, max(cues, len(listed)), file, speakers, own_line=True)
     spoken = []
     for place, each in enumerate(found):
