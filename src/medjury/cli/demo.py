@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     pages = [("a good jury", first / files.REPORT)]
     try:
         status = run_file(str(demonstration.good_jury), quiet=options.quiet)
-        say(f"{demonstration.planted_errors().text()}\n")
+        say(f"{demonstration.planted_errors()}\n")
         why = "you asked for the recorded jury alone" if options.no_live else demonstration.why_not_live()
         if why:
             say(f"2. The live part is left out: {why}.")

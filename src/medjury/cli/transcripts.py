@@ -171,7 +171,7 @@ def run(options: argparse.Namespace) -> int:
         return run_file(str(study), quiet=options.quiet, as_json=options.json)
     say(f"Name your judges in {study}, then: medjury run {study}", stream)
     if options.json:
-        bands = [{"band": each.name, "pairs": each.found, "drawn": len(each.chosen)} for each in made.bands]
+        bands = [{"band": name, "pairs": found, "drawn": len(drawn)} for name, found, drawn in made.bands]
         print_json({"study": str(study), "cases": len(made.chosen), "word_error_rates": bands})
     return 0
 

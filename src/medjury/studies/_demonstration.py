@@ -5,30 +5,11 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
-from dataclasses import dataclass
+from collections import defaultdict
 from importlib import resources
 from pathlib import Path
 
 _FOUND_AT = 3.5  # a summary with an error deserves no better grade, on the axis that the error concerns
-
-
-@dataclass(frozen=True, slots=True)
-class PlantedErrors:
-    """Summaries with a planted error that the jury graded low, those that it did not, and those without an error
-    that it graded low all the same."""
-
-    found: tuple[str, ...]
-    missed: tuple[str, ...]
-    without: int
-    alarms: tuple[str, ...]
-
-    def text(self) -> str:
-        planted = len(self.found) + len(self.missed)
-        missed = f" It missed: {', '.join(self.missed)}." if self.missed else ""
-        return (
-            f"Of {planted} summaries with a planted error the jury found {len(self.found)}.{missed} "
-            f"Of {self.without} without one it graded {len(self.alarms)} low all the same."
-        )
 
 
 class Demonstration:
@@ -45,8 +26,8 @@ class Demonstration:
             for file in sorted(source.iterdir()):
                 shutil.copyfile(file, self.folder / file.name)
 
-    def planted_errors(self) -> PlantedErrors:
-        """What the good jury made of the errors that the cases say were planted."""
+    def planted_errors(self) -> str:
+        """What the good jury made of the errors that the cases say were planted, in words."""
         from medjury.tables import open_run
 
         table = open_run(self.folder / "runs" / "demonstration")
@@ -58,18 +39,17 @@ class Demonstration:
             ):
                 key = (str(item), str(system))
                 lowest[key] = min(lowest.get(key, 9.0), float(score))
-        graded: dict[tuple[bool, bool], list[str]] = {}
+        graded = defaultdict[tuple[bool, bool], list[str]](list)  # by whether one was planted, and graded low
         for line in (self.folder / "cases.jsonl").read_text(encoding="utf-8").splitlines():
             case = json.loads(line)
             planted = case["metadata"]["planted"] != "nothing"
             low = lowest.get((case["id"], case["system"]), 9.0) <= _FOUND_AT
-            graded.setdefault((planted, low), []).append(f"{case['id']} ({case['system']})")
-        clean = len(graded.get((False, True), ())) + len(graded.get((False, False), ()))
-        return PlantedErrors(
-            found=tuple(graded.get((True, True), ())),
-            missed=tuple(graded.get((True, False), ())),
-            without=clean,
-            alarms=tuple(graded.get((False, True), ())),
+            graded[planted, low].append(f"{case['id']} ({case['system']})")
+        found, missed, alarms = graded[True, True], graded[True, False], graded[False, True]
+        which = f" It missed: {', '.join(missed)}." if missed else ""
+        return (
+            f"Of {len(found) + len(missed)} summaries with a planted error the jury found {len(found)}.{which} "
+            f"Of {len(alarms) + len(graded[False, False])} without one it graded {len(alarms)} low all the same."
         )
 
     @staticmethod

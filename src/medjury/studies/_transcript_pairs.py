@@ -116,20 +116,6 @@ def _places(conversation: Transcript, golden: Transcript) -> dict[int, int]:
 EDGES = (0.2, 0.4, 1.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Band:
-    """Error rates from `low` to below `high`; `found` pairs lie in it, and the places in `chosen` were drawn."""
-
-    low: float
-    high: float
-    found: int
-    chosen: tuple[int, ...]
-
-    @property
-    def name(self) -> str:
-        return f"{self.low:g} and more" if math.isinf(self.high) else f"{self.low:g} to {self.high:g}"
-
-
 def sample_by_band(
     rates: Sequence[float | None],
     *,
@@ -137,14 +123,15 @@ def sample_by_band(
     per_band: int | None = None,
     keep_perfect: bool = False,
     seed: int = 0,
-) -> list[Band]:
-    """At most `per_band` pairs of each band (all, where None), drawn with the seed.
+) -> list[tuple[str, int, tuple[int, ...]]]:
+    """Each band in words, how many pairs lie in it, and the places of those that were drawn with the seed: at most
+    `per_band` of each band (all, where None).
 
     Pairs without an error (rate 0) are left out unless `keep_perfect`: they cannot have harmed anybody. A pair
     whose rate is None has none (nothing was said) and is in no band.
 
-    >>> [(band.name, band.chosen) for band in sample_by_band([0.0, 0.1, 0.5, 1.2, None])]
-    [('0 to 0.2', (1,)), ('0.2 to 0.4', ()), ('0.4 to 1', (2,)), ('1 and more', (3,))]
+    >>> sample_by_band([0.0, 0.1, 0.5, 1.2, None])
+    [('0 to 0.2', 1, (1,)), ('0.2 to 0.4', 0, ()), ('0.4 to 1', 1, (2,)), ('1 and more', 1, (3,))]
     """
     if list(edges) != sorted(set(edges)) or any(not 0 < edge < math.inf for edge in edges):
         raise MedjuryError("bands of word error rate must be rising numbers above 0, such as 0.2 0.4 1")
@@ -159,5 +146,6 @@ def sample_by_band(
             if rate is not None and low <= rate < high and (rate > 0 or keep_perfect)
         ]
         chosen = places if per_band is None or len(places) <= per_band else draw.sample(places, per_band)
-        bands.append(Band(low, high, len(places), tuple(sorted(chosen))))
+        name = f"{low:g} and more" if math.isinf(high) else f"{low:g} to {high:g}"
+        bands.append((name, len(places), tuple(sorted(chosen))))
     return bands

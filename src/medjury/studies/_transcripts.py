@@ -19,7 +19,6 @@ from medjury.intake.cases import Case, language_of_text, write_cases
 from medjury.studies._transcript_pairs import (
     EDGES,
     AlignedPair,
-    Band,
     aligned_pairs,
     impact_cases,
     sample_by_band,
@@ -216,12 +215,12 @@ def file_name(text: str) -> str:
 
 @dataclass(frozen=True)
 class TranscriptStudy:
-    """The calls, and which pairs were drawn from all of them; `chosen` counts through calls. `alone` is the call of
-    two files that were named."""
+    """The calls, and which pairs were drawn from all of them, by band of word error rate; `chosen` counts through
+    calls. `alone` is the call of two files that were named."""
 
     name: str
     calls: Sequence[_Call]
-    bands: Sequence[Band]
+    bands: Sequence[tuple[str, int, tuple[int, ...]]]
     alone: bool
 
     @classmethod
@@ -254,7 +253,7 @@ class TranscriptStudy:
 
     @property
     def chosen(self) -> list[int]:
-        return sorted(place for band in self.bands for place in band.chosen)
+        return sorted(place for _, _, chosen in self.bands for place in chosen)
 
     def cases(self) -> list[Case]:
         """The drawn pairs. A call is a patient: its pairs are resampled together, whoever recognised them."""
@@ -324,7 +323,7 @@ class TranscriptStudy:
         """How many pairs each band has and how many were drawn, and which are not judged."""
         rates = [rate for each in self.calls for rate in each.rates]
         lines = [f"{'word error rate':<20}{'pairs':>8}{'drawn':>8}"]
-        lines += [f"{band.name:<20}{band.found:>8}{len(band.chosen):>8}" for band in self.bands]
+        lines += [f"{name:<20}{found:>8}{len(chosen):>8}" for name, found, chosen in self.bands]
         lines.append(f"{rates.count(0.0)} of {len(rates)} pairs are word for word the same")
         if undefined := rates.count(None):
             lines.append(f"{undefined} gold turns hold no word and are not judged")
