@@ -129,7 +129,7 @@ def test_a_case_is_refused_on_the_dimension_that_fails_and_on_what_follows_from_
     assert rows["clarity"]["score"] is None
     assert rows["clarity"]["reason"] == "refused: outside the scope: specialty=cardiology"
     found = in_scope(read_passport(passport).verdicts, as_case(1))
-    assert found[""].state == "outside", "a composite of both"
+    assert found[""][0] == "outside", "a composite of both"
 
 
 def test_numbers_are_cut_where_the_study_cut_them(passport: Path) -> None:
@@ -141,10 +141,10 @@ def test_numbers_are_cut_where_the_study_cut_them(passport: Path) -> None:
     made = passport_scope(scope, below, cases)
     assert made.cuts == {"age": (40.0, 60.0)}
     verdict = read_passport(passport).verdicts[0].replaced(scope=made)
-    states = {age: in_scope([verdict], as_case(1, age=age))["accuracy"].state for age in (39, 40, 59, 60)}
+    states = {age: in_scope([verdict], as_case(1, age=age))["accuracy"][0] for age in (39, 40, 59, 60)}
     assert states == {39: "holds", 40: "not known", 59: "not known", 60: "outside"}
     unstated = Case(id="1", candidate="Well.")
-    assert in_scope([verdict], unstated)["accuracy"].state == "outside", "it may be of the part that fails"
+    assert in_scope([verdict], unstated)["accuracy"][0] == "outside", "it may be of the part that fails"
 
 
 @pytest.mark.parametrize("stated", [1, 1.0, "1", " 1 "])
@@ -152,7 +152,7 @@ def test_a_number_is_the_same_value_however_it_is_written(passport: Path, stated
     made = passport_scope(Scope(("triage=2",), ("triage=1",)), {}, [])
     verdict = read_passport(passport).verdicts[0].replaced(scope=made)
     case = Case(id="1", candidate="Well.", metadata={"triage": stated})
-    assert in_scope([verdict], case)["accuracy"].state == "outside"
+    assert in_scope([verdict], case)["accuracy"][0] == "outside"
 
 
 def test_looser_limits_are_on_the_passport(server: LoopbackServer, tmp_path: Path) -> None:
@@ -174,4 +174,4 @@ def test_a_passport_of_another_version_is_refused_by_its_name(passport: Path) ->
 
 
 def test_without_a_verdict_nothing_says_that_a_case_lies_outside() -> None:
-    assert in_scope([], as_case(1))[""].state == "holds"
+    assert in_scope([], as_case(1))[""][0] == "holds"

@@ -62,7 +62,7 @@ class Judged:
 
     def in_state(self, state: str) -> list[Answer]:
         """Cases that lie so in the scope of some dimension."""
-        return [key for key, own in self.scoped.items() if any(each.state == state for each in own.values())]
+        return [key for key, own in self.scoped.items() if any(each == state for each, _ in own.values())]
 
     def scores(self, dimension: str) -> dict[Answer, float]:
         """The score of each scored case, calibrated where the passport has a calibration."""
@@ -292,14 +292,14 @@ def judged_rows(
     for (item, system), place in placed.items():
         for dimension in dimensions:
             own = scoped[item, system]
-            scope = own.get(dimension, own[""])
-            known = {} if scope.state == "outside" else read.get((item, system, dimension), {})
+            scope, because = own.get(dimension, own[""])
+            known = {} if scope == "outside" else read.get((item, system, dimension), {})
             reason = known.get("reason", "")
             state = known.get("status", "unscored")
             if status == "void":
                 reason = "void: the model that answers is not the one that was validated"
-            elif scope.state == "outside":
-                reason = f"refused: outside the scope: {scope.because}"
+            elif scope == "outside":
+                reason = f"refused: outside the scope: {because}"
             elif (item, system) not in wanted:
                 reason = "refused: outside what was validated"
             elif not known:
@@ -315,8 +315,8 @@ def judged_rows(
                 "inside": place.inside,
                 "p_value": place.p_value,
                 "outside_because": "; ".join(place.reasons),
-                "scope": scope.state,
-                "scope_because": scope.because,
+                "scope": scope,
+                "scope_because": because,
                 "verdict": words.get(dimension, "follows from others"),
                 "force": passport.force,
                 "passport": passport.hash[:16],

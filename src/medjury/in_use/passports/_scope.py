@@ -6,7 +6,6 @@ marked."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from medjury.in_use.passports._document import PassportScope, PassportVerdict
@@ -18,12 +17,9 @@ from medjury.validation import Scope
 State = Literal["holds", "not known", "outside"]
 
 
-@dataclass(frozen=True, slots=True)
-class InScope:
-    """Where a case lies in the scope of one dimension, and by which parts."""
-
-    state: State
-    because: str = ""
+# Where a case lies in the scope of one dimension, and by which parts.
+InScope = tuple[State, str]
+_HOLDS: InScope = ("holds", "")
 
 
 def passport_scope(
@@ -52,13 +48,13 @@ def in_scope(verdicts: Sequence[PassportVerdict], case: Case) -> dict[str, InSco
     """By dimension, where the case lies. What follows from others (`""`) is where the worst of them is."""
     found = {each.dimension: _of(each.scope, case) for each in verdicts}
     order: tuple[State, ...] = ("holds", "not known", "outside")
-    worst = max(found.values(), key=lambda each: order.index(each.state), default=InScope("holds"))
+    worst = max(found.values(), key=lambda each: order.index(each[0]), default=_HOLDS)
     return found | {"": worst}
 
 
 def all_outside(found: Mapping[str, InScope]) -> bool:
     """Whether there is no dimension on which the case may be judged."""
-    return all(each.state == "outside" for each in found.values())
+    return all(state == "outside" for state, _ in found.values())
 
 
 def _of(scope: PassportScope, case: Case) -> InScope:
@@ -77,8 +73,8 @@ def _of(scope: PassportScope, case: Case) -> InScope:
         elif parts.get(value) != "holds":
             unknown.append(f"{column}={value}")
     if outside:
-        return InScope("outside", "; ".join(outside))
-    return InScope("not known", "; ".join(unknown)) if unknown else InScope("holds")
+        return "outside", "; ".join(outside)
+    return ("not known", "; ".join(unknown)) if unknown else _HOLDS
 
 
 def _columns(scope: PassportScope) -> dict[str, dict[str, str]]:
