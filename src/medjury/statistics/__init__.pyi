@@ -32,7 +32,6 @@ from ._resample import RESAMPLES as RESAMPLES
 from ._resample import Floats as Floats
 from ._resample import cluster_codes as cluster_codes
 from ._resample import sample as sample
-from ._result import PlotPart as PlotPart
 from ._result import Result as Result
 from ._result import Row as Row
 from ._result import Rows as Rows

@@ -189,40 +189,35 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
-@dataclass(frozen=True, slots=True)
-class PlotPart:
-    """One picture beside others: for each line a name, a value with its ends, and the limits it is held to."""
-
-    title: str
-    axis: str
-    lines: Sequence[tuple[str, Estimate, Sequence[float]]]
+Lines = Sequence[tuple[str, Estimate, Sequence[float]]]
 
 
-def panels_figure(panels: Sequence[PlotPart], *, columns: int = 3) -> Figure:
-    """Values with their intervals, the first line of each panel on top, its limits as red marks."""
+def panels_figure(panels: Sequence[tuple[str, str, Lines]], *, columns: int = 3) -> Figure:
+    """Values with their intervals, the first line of each panel on top, its limits as red marks. A panel has its
+    title, the name of its axis, and for each line a name, a value with its ends, and the limits it is held to."""
     if not panels:
         raise MedjuryError("there is nothing to draw: no row has a value with an interval")
     columns = min(columns, len(panels))
     rows = -(-len(panels) // columns)
-    longest = max(len(label) for each in panels for label, _, _ in each.lines)
-    tallest = max(len(each.lines) for each in panels)
+    longest = max(len(label) for _, _, lines in panels for label, _, _ in lines)
+    tallest = max(len(lines) for _, _, lines in panels)
     figure = new_figure(columns * (2.5 + 0.07 * longest), rows * (0.95 + 0.27 * tallest))
     grid = figure.subplots(rows, columns, squeeze=False)
-    for axes, panel in zip(grid.flat, panels, strict=False):
-        for place, (_, estimate, limits) in enumerate(panel.lines):
+    for axes, (title, measured, lines) in zip(grid.flat, panels, strict=False):
+        for place, (_, estimate, limits) in enumerate(lines):
             for limit in limits:
                 axes.plot([limit, limit], [place - 0.35, place + 0.35], color=_LIMIT, linewidth=1.4)
             ends = [each for each in (estimate.low, estimate.value, estimate.high) if each is not None]
             axes.plot([ends[0], ends[-1]], [place, place], color=_SOFT, linewidth=1.2)
             axes.plot([estimate.value], [place], marker="o", markersize=4, color=_COLOUR)
-        axes.set_yticks(range(len(panel.lines)), [label for label, _, _ in panel.lines])
-        axes.set_ylim(len(panel.lines) - 0.5, -0.5)
-        axes.set_title(panel.title, fontsize=9)
-        axes.set_xlabel(panel.axis, fontsize=8)
+        axes.set_yticks(range(len(lines)), [label for label, _, _ in lines])
+        axes.set_ylim(len(lines) - 0.5, -0.5)
+        axes.set_title(title, fontsize=9)
+        axes.set_xlabel(measured, fontsize=8)
         axes.tick_params(labelsize=8)
         axes.spines[["top", "right"]].set_visible(False)
-    for name in {panel.axis for panel in panels}:  # what is measured alike is drawn alike
-        alike = [axes for axes, panel in zip(grid.flat, panels, strict=False) if panel.axis == name]
+    for name in {measured for _, measured, _ in panels}:  # what is measured alike is drawn alike
+        alike = [axes for axes, panel in zip(grid.flat, panels, strict=False) if panel[1] == name]
         ends = [end for axes in alike for end in axes.get_xlim()]
         for axes in alike:
             axes.set_xlim(min(ends), max(ends))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
 from medjury.foundation.screen import fits_one_screen
-from medjury.statistics import Estimate, PlotPart, Printable, Result, panels_figure, shown, text_table
+from medjury.statistics import Estimate, Printable, Result, panels_figure, shown, text_table
 from medjury.tables import IN_DOUBT, Measured, Names, rating_table, two_panels
 from medjury.validation._evidence import Evidence, gate_evidence
 from medjury.validation._preconditions import preconditions, silence_warning
@@ -216,7 +216,7 @@ class Validation(Result[RuleRow]):
                     found = Estimate(rule.value, rule.low, rule.high, each.doubly, "one-sided ends at 5 %")
                     limits = (-rule.limit, rule.limit) if rule.id == "offset" else (rule.limit,)
                     lines.setdefault(rule.id, []).append((each.label, found, limits))
-        return panels_figure([PlotPart(*_DRAWN[name], rows) for name, rows in lines.items()], columns=2)
+        return panels_figure([(*_DRAWN[name], rows) for name, rows in lines.items()], columns=2)
 
     def text(self) -> str:
         """A line for each dimension, and a line for each reason; what holds everywhere is stated once."""

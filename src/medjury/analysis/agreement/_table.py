@@ -19,7 +19,6 @@ from medjury.analysis.agreement._table_text import table_lines
 from medjury.foundation.screen import screen_columns
 from medjury.statistics import (
     Estimate,
-    PlotPart,
     Printable,
     Result,
     panels_figure,
@@ -393,7 +392,7 @@ def missed_danger(found: AgreementTable, dimension: str, rater: str) -> Estimate
     return replace(made.worst, n=len(np.unique(at[made.danger]))) if made.danger.any() else None
 
 
-def panels(found: AgreementTable) -> list[PlotPart]:
+def panels(found: AgreementTable) -> list[tuple[str, str, list[tuple[str, Estimate, Sequence[float]]]]]:
     """For each dimension the study's coefficient of every rater and of colleagues; of clinicians alone of every
     pair."""
     index, made = _index(found), []
@@ -416,9 +415,7 @@ def panels(found: AgreementTable) -> list[PlotPart]:
                 if row is not None and row.estimate.defined
             ]
         if lines:
-            made.append(
-                PlotPart(dimension, f"{name} with one clinician" if found.roles.raters else name, lines)
-            )
+            made.append((dimension, f"{name} with one clinician" if found.roles.raters else name, lines))
     return made
 
 

@@ -33,7 +33,6 @@ from medjury.intake.cases import PREFERENCE, SAME_TEXT, pair_of
 from medjury.statistics import (
     UNDEFINED_ALLOWED,
     Estimate,
-    PlotPart,
     Replicates,
     counted,
     flat,
@@ -130,7 +129,7 @@ class PairRanking(Part[PairStanding]):
     def plot(self) -> Figure:
         """The systems from best to worst, with intervals; letters are tie groups."""
         drawn = [(f"{row.rank}. {row.system} ({row.tie_group})", row.strength, ()) for row in self.rows]
-        return panels_figure([PlotPart("", "strength (log-odds)", drawn)])
+        return panels_figure([("", "strength (log-odds)", drawn)])
 
     @property
     def systems(self) -> Part[PairStanding]:

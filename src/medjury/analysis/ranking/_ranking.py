@@ -14,7 +14,6 @@ from medjury.statistics import (
     FEWEST_CLUSTERS,
     Estimate,
     Floats,
-    PlotPart,
     Printable,
     Result,
     Row,
@@ -269,7 +268,7 @@ class Ranking(Part[Standing]):
         drawn = [
             (f"{row.rank}. {row.system} ({row.tie_group})", getattr(row, self.by), ()) for row in self.rows
         ]
-        return panels_figure([PlotPart("", self.by.replace("_", " "), drawn)])
+        return panels_figure([("", self.by.replace("_", " "), drawn)])
 
     @property
     def systems(self) -> Part[Standing]:
