@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,10 +11,10 @@ import pytest
 
 from medjury.analysis.calibration import held_out_sets
 from medjury.analysis.calibration._conformal import (
-    ConformalSets,
+    GradeSets,
     Taught,
     case_uniforms,
-    fit_sets,
+    fit_models,
     strangeness,
 )
 from medjury.foundation.errors import MedjuryError
@@ -29,9 +31,10 @@ def jury_and_label(generator: np.random.Generator, cases: int, per_case: int = 1
     return np.clip(np.round(judges), 1, 5).mean(axis=1), labels, np.repeat(np.arange(cases), per_case)
 
 
-def fitted_sets(scores: np.ndarray, labels: np.ndarray, **how: Any) -> ConformalSets:
+def fitted_sets(scores: np.ndarray, labels: np.ndarray, **how: Any) -> Callable[..., GradeSets]:
     settings = {"grades": GRADES, "level": 0.9, "method": "cv+", "ties": "exact", "seed": 0} | how
-    return fit_sets([Taught.by(scores, labels, **settings)])[0]
+    taught = Taught.by(scores, labels, **settings)
+    return partial(taught.sets, fit_models([taught])[0])
 
 
 def coverage(method: str, ties: str, runs: int, cases: int = 500, per_case: int = 1) -> float:
@@ -41,7 +44,7 @@ def coverage(method: str, ties: str, runs: int, cases: int = 500, per_case: int 
         scores, labels, names = jury_and_label(generator, cases, per_case)
         fitted = fitted_sets(scores, labels, cases=names, method=method, ties=ties, seed=run)
         new_scores, new_labels, new_names = jury_and_label(generator, 1500)
-        sets = fitted.predict(new_scores, cases=[f"new {name}" for name in new_names])
+        sets = fitted(new_scores, cases=[f"new {name}" for name in new_names])
         found.append(sets.covers(new_labels).mean())
     return float(np.mean(found))
 
@@ -81,10 +84,8 @@ def test_each_group_keeps_its_own_promise() -> None:
         names, new_names = [f"{run} {n}" for n in range(600)], [f"new {run} {n}" for n in range(1000)]
         common = fitted_sets(scores, labels, cases=names)
         own = fitted_sets(scores, labels, cases=names, groups=groups)
-        found["common"].append(
-            common.predict(new_scores, cases=new_names).covers(new_labels)[is_blind].mean()
-        )
-        covered = own.predict(new_scores, cases=new_names, groups=new_groups).covers(new_labels)
+        found["common"].append(common(new_scores, cases=new_names).covers(new_labels)[is_blind].mean())
+        covered = own(new_scores, cases=new_names, groups=new_groups).covers(new_labels)
         found["blind"].append(covered[is_blind].mean())
         found["sighted"].append(covered[~is_blind].mean())
     assert np.mean(found["common"]) < 0.87
@@ -96,7 +97,7 @@ def test_sets_have_no_holes_and_a_missing_score_has_no_set() -> None:
     scores, labels, names = jury_and_label(np.random.default_rng(1), 200)
     fitted = fitted_sets(scores, labels, cases=names)
     at = np.append(np.linspace(1, 5, 33), np.nan)
-    sets = fitted.predict(at, cases=range(34))
+    sets = fitted(at, cases=range(34))
     for member, low, high in zip(sets.member[:-1], sets.low[:-1], sets.high[:-1], strict=True):
         assert [grade for grade, inside in zip(GRADES, member, strict=True) if inside] == list(
             range(int(low), int(high) + 1)
@@ -109,13 +110,13 @@ def test_sets_have_no_holes_and_a_missing_score_has_no_set() -> None:
 def test_with_too_few_cases_for_the_level_every_grade_stays_possible() -> None:
     scores, labels, names = jury_and_label(np.random.default_rng(1), 30)
     fitted = fitted_sets(scores, labels, cases=names, level=0.99, method="split", ties="conservative")
-    assert fitted.predict([1.0, 3.0], cases="ab").width.tolist() == [5, 5]
+    assert fitted([1.0, 3.0], cases="ab").width.tolist() == [5, 5]
 
 
 def test_a_tie_is_broken_the_same_way_each_time() -> None:
     scores, labels, names = jury_and_label(np.random.default_rng(1), 200)
     fitted = fitted_sets(scores, labels, cases=names)
-    first, second = (fitted.predict(scores, cases=names).member for _ in range(2))
+    first, second = (fitted(scores, cases=names).member for _ in range(2))
     assert (first == second).all()
     uniforms = case_uniforms([f"c{n}" for n in range(2000)], 0)
     assert np.histogram(uniforms, bins=4, range=(0, 1))[0] == pytest.approx([500] * 4, abs=80)
@@ -155,8 +156,8 @@ def test_what_cannot_be_promised_is_refused() -> None:
             fitted_sets(scores[:8], labels[:8], cases=names[:8], method=method)
     grouped = fitted_sets(scores, labels, cases=names, groups=["a"] * 100)
     with pytest.raises(MedjuryError, match="name the group of every item"):
-        grouped.predict(scores, cases=names)
+        grouped(scores, cases=names)
     with pytest.raises(MedjuryError, match="group 'b' has no labelled cases"):
-        grouped.predict(scores, cases=names, groups=["b"] * 100)
+        grouped(scores, cases=names, groups=["b"] * 100)
     with pytest.raises(MedjuryError, match="100 items but 2 group names"):
-        grouped.predict(scores, cases=names, groups=["a"] * 2)
+        grouped(scores, cases=names, groups=["a"] * 2)

@@ -82,7 +82,7 @@ def test_calibration_takes_everything_from_the_run(folder: Path) -> None:
 def test_triage_takes_danger_and_its_direction_from_the_run(folder: Path) -> None:
     found = triage(folder, dimensions="risk")
     assert found.reversed
-    assert found.asked.threshold == 3.0
+    assert found.threshold == 3.0
     kindest = np.nanmax([found.part.scores(name) for name in ("panel", "second")], axis=0)
     either = np.nanmin([found.part.scores(name) for name in ("panel", "second")], axis=0)
     assert found.n_dangerous == int((either <= 3).sum()) > int((kindest <= 3).sum())

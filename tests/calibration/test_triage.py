@@ -328,7 +328,7 @@ def test_a_panel_without_a_word_or_with_two_is_refused() -> None:
 def test_the_default_threshold_is_the_gates_rule_and_its_answers_are_called_dangerous() -> None:
     found = triage(FRAME, resamples=0)
     labels = FRAME.filter(pl.col("rater") == "panel")["score"]
-    assert (found.asked.threshold, found.n_dangerous) == (2.0, int((labels <= 2).sum()))
+    assert (found.threshold, found.n_dangerous) == (2.0, int((labels <= 2).sum()))
     assert f"80 % of {found.n_dangerous} dangerous answers (the reference scored 2 or less)" in found.text()
     assert found.order.n_severe is None
     stricter = replace(rating_table(FRAME), rules=GateRules(danger=0.0))

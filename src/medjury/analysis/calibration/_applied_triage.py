@@ -15,7 +15,7 @@ from medjury.analysis.calibration._maps import on_scale
 from medjury.analysis.calibration._part import Marks, Part, instruments_of, part_of, scaled
 from medjury.analysis.calibration._prediction_powered import PredictionPowered, estimate_mean
 from medjury.analysis.calibration._quality_asked import share_of
-from medjury.analysis.calibration._review_order import Items, lessons, spread_of
+from medjury.analysis.calibration._review_order import Items, lessons, mean_rank, spread_of
 from medjury.analysis.calibration._saved import case_hash
 from medjury.analysis.calibration._stored_triage import StoredTriage
 from medjury.analysis.calibration._triage import TriageRow, number_or_none, ranked_rows
@@ -172,8 +172,8 @@ def _placed(stored: StoredTriage, new: Items) -> tuple[Floats, dict[str, Floats]
     """Priority, signals and conformal sets of the new units; nothing for one without a score of the jury."""
     teachers = stored.taught.part(~np.isnan(stored.taught.jury))
     scored = ~np.isnan(new.jury)
-    [((found, made), lesson)] = lessons([(new.part(scored), teachers)], stored.folds)
-    given = lesson.priority(found, by_rank=stored.by_rank)
+    [((found, made), inner, rule)] = lessons([(new.part(scored), teachers)], stored.folds)
+    given = mean_rank(found, inner) if stored.by_rank or rule is None else rule[0](found)
 
     def on_all(values: Floats) -> Floats:
         wide = np.full(len(scored), np.nan)

@@ -12,7 +12,7 @@ same, 1 / (K + 1) with K labelled cases, shared by its items (hierarchical confo
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -126,64 +126,6 @@ class GradeSets:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ConformalSets:
-    """A fitted conformal predictor of grades; `predict` gives a set for each new item.
-
-    What is guaranteed, for a random item of a new case drawn like the K labelled cases that were held out
-    (and for each group, where groups were given): with `split` and conservative ties, the clinician's grade
-    is in the set with probability at least `level`, whatever the judge and the model; with exact ties,
-    `level` itself where a case has one item, and within 1 / (K + 1) of it where it has several. With `cv+`
-    the proven bound is 2 · level − 1, less a term that vanishes with the number of cases (Barber et al.
-    2021, Ann Stat 49:486-507); in practice it is close to `level`, and all labels are used instead of half
-    of them. Not guaranteed: coverage among cases with one particular score, or after the cases, the judge
-    or the clinicians change.
-    """
-
-    parts: tuple[tuple[Ordinal, Mapping[str, Strangeness]], ...]
-    taught: Taught
-    n_cases: Mapping[str, int]
-
-    def predict(self, scores: ArrayLike, *, cases: Cases, groups: Sequence[str] | None = None) -> GradeSets:
-        """The set of every item. A group without labelled cases is refused."""
-        taught = self.taught
-        given = on_scale(scores, (taught.grades[0], taught.grades[-1]), "the judge's")
-        if taught.grouped and groups is None:
-            raise MedjuryError("this conformal predictor was fitted by group: name the group of every item.")
-        of = _group_names(groups if taught.grouped else None, len(given))
-        unknown = sorted(set(of.tolist()) - set(self.n_cases))
-        if unknown:
-            raise MedjuryError(
-                f"group {unknown[0]!r} has no labelled cases, so nothing can be promised for it; "
-                f"labelled groups: {', '.join(self.n_cases)}."
-            )
-        scored = ~np.isnan(given)
-        uniform = np.ones(len(given)) if taught.ties == "conservative" else case_uniforms(cases, taught.seed)
-        p_values = np.zeros((len(given), len(taught.grades)))
-        best = np.zeros((len(given), len(taught.grades)))
-        for model, of_groups in self.parts:
-            strange = _strange(model, taught.grades, np.where(scored, given, taught.grades[0]))
-            best -= strange
-            for group, labelled in of_groups.items():
-                here = of == group
-                stranger, equal = labelled.masses(strange[here])
-                p_values[here] += stranger + uniform[here, np.newaxis] * equal
-        new = np.array([1.0 / (self.n_cases[group] + 1) for group in of.tolist()])
-        p_values += (uniform * new)[:, np.newaxis]
-        member = p_values > 1 - taught.level
-        # Where ties leave nothing, the likeliest grade stays; holes are filled: both only add coverage.
-        empty = ~member.any(axis=1)
-        member[empty, best[empty].argmax(axis=1)] = True
-        member = (
-            np.maximum.accumulate(member, axis=1) & np.maximum.accumulate(member[:, ::-1], axis=1)[:, ::-1]
-        )
-        member[~scored] = False
-        levels = np.asarray(taught.grades)
-        low = np.where(scored, levels[member.argmax(axis=1)], np.nan)
-        high = np.where(scored, levels[::-1][member[:, ::-1].argmax(axis=1)], np.nan)
-        return GradeSets(taught.grades, member, low, high)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Taught:
     """What labelled items teach: scores and grades, and of each split who teaches the model and who the sets."""
 
@@ -242,30 +184,85 @@ class Taught:
         """Scores and grades that teach the model of each split."""
         return [(self.scores[training], self.labels[training]) for training, _ in self.splits]
 
-    def sets(self, models: Sequence[Ordinal]) -> ConformalSets:
+    def sets(
+        self,
+        models: Sequence[Ordinal],
+        scores: ArrayLike,
+        *,
+        cases: Cases,
+        groups: Sequence[str] | None = None,
+    ) -> GradeSets:
+        """The set of every item, by a model for each split. A group without labelled cases is refused.
+
+        What is guaranteed, for a random item of a new case drawn like the K labelled cases that were held out
+        (and for each group, where groups were given): with `split` and conservative ties, the clinician's grade
+        is in the set with probability at least `level`, whatever the judge and the model; with exact ties,
+        `level` itself where a case has one item, and within 1 / (K + 1) of it where it has several. With `cv+`
+        the proven bound is 2 · level − 1, less a term that vanishes with the number of cases (Barber et al.
+        2021, Ann Stat 49:486-507); in practice it is close to `level`, and all labels are used instead of half
+        of them. Not guaranteed: coverage among cases with one particular score, or after the cases, the judge
+        or the clinicians change.
+        """
+        given = on_scale(scores, (self.grades[0], self.grades[-1]), "the judge's")
+        if self.grouped and groups is None:
+            raise MedjuryError("this conformal predictor was fitted by group: name the group of every item.")
+        of = _group_names(groups if self.grouped else None, len(given))
         tested = np.any([held for _, held in self.splits], axis=0)
         n_cases = {
             group: len(set(self.cases[tested & (self.groups == group)])) for group in sorted(set(self.groups))
         }
-        parts = []
+        unknown = sorted(set(of.tolist()) - set(n_cases))
+        if unknown:
+            raise MedjuryError(
+                f"group {unknown[0]!r} has no labelled cases, so nothing can be promised for it; "
+                f"labelled groups: {', '.join(n_cases)}."
+            )
+        scored = ~np.isnan(given)
+        uniform = np.ones(len(given)) if self.ties == "conservative" else case_uniforms(cases, self.seed)
+        p_values = np.zeros((len(given), len(self.grades)))
+        best = np.zeros((len(given), len(self.grades)))
+        for model, of_groups in zip(models, self._strange_by_group(models, n_cases), strict=True):
+            strange = _strange(model, self.grades, np.where(scored, given, self.grades[0]))
+            best -= strange
+            for group, labelled in of_groups.items():
+                here = of == group
+                stranger, equal = labelled.masses(strange[here])
+                p_values[here] += stranger + uniform[here, np.newaxis] * equal
+        new = np.array([1.0 / (n_cases[group] + 1) for group in of.tolist()])
+        p_values += (uniform * new)[:, np.newaxis]
+        member = p_values > 1 - self.level
+        # Where ties leave nothing, the likeliest grade stays; holes are filled: both only add coverage.
+        empty = ~member.any(axis=1)
+        member[empty, best[empty].argmax(axis=1)] = True
+        member = (
+            np.maximum.accumulate(member, axis=1) & np.maximum.accumulate(member[:, ::-1], axis=1)[:, ::-1]
+        )
+        member[~scored] = False
+        levels = np.asarray(self.grades)
+        low = np.where(scored, levels[member.argmax(axis=1)], np.nan)
+        high = np.where(scored, levels[::-1][member[:, ::-1].argmax(axis=1)], np.nan)
+        return GradeSets(self.grades, member, low, high)
+
+    def _strange_by_group(
+        self, models: Sequence[Ordinal], n_cases: Mapping[str, int]
+    ) -> Iterator[dict[str, Strangeness]]:
+        """Of each split, the strangeness of the items held out, by group."""
         for model, (_, held) in zip(models, self.splits, strict=True):
             values = _strange(model, self.grades, self.scores[held])[
                 np.arange(int(held.sum())), np.searchsorted(self.grades, self.labels[held])
             ]
             names, of = self.cases[held], self.groups[held]
-            by_group = {
+            yield {
                 group: strangeness(values[of == group], names[of == group], n_cases[group])
                 for group in n_cases
             }
-            parts.append((model, by_group))
-        return ConformalSets(tuple(parts), self, n_cases)
 
 
-def fit_sets(several: Sequence[Taught]) -> list[ConformalSets]:
-    """Sets of each, their models fitted together; all have the same scale."""
+def fit_models(several: Sequence[Taught]) -> list[list[Ordinal]]:
+    """The models of each, one for a split, fitted together; all have the same scale."""
     scale = several[0].grades[0], several[0].grades[-1]
     models = iter(Ordinal.fit_each([pair for each in several for pair in each.pairs()], scale=scale))
-    return [each.sets([next(models) for _ in each.splits]) for each in several]
+    return [[next(models) for _ in each.splits] for each in several]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -315,10 +312,9 @@ def held_out_sets(
         )
         for here in parts
     ]
-    for here, fitted in zip(parts, fit_sets(taught_by), strict=True):
-        made = fitted.predict(
-            given[here], cases=names[here], groups=None if groups is None else of[here].tolist()
-        )
+    for here, taught_here, models in zip(parts, taught_by, fit_models(taught_by), strict=True):
+        own = None if groups is None else of[here].tolist()
+        made = taught_here.sets(models, given[here], cases=names[here], groups=own)
         member[here], low[here], high[here] = made.member, made.low, made.high
     sets = GradeSets(tuple(float(grade) for grade in grades), member, low, high)
     return measure_sets(sets, wanted, cases=names, resamples=resamples, seed=seed)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
@@ -16,32 +14,16 @@ _STEPS = 100
 _UNKNOWN = 50.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Logistic:
-    """Coefficients (intercept first) and their covariance, robust to dependence within clusters."""
-
-    coefficients: Floats
-    covariance: Floats
-
-    def log_odds(self, table: Floats) -> Floats:
-        return np.asarray(_with_intercept(table) @ self.coefficients)
-
-    def standard_errors(self, table: Floats) -> Floats:
-        """Standard errors of the log-odds."""
-        design = _with_intercept(table)
-        return np.asarray(np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", design, self.covariance, design), 0.0)))
-
-
 def fit_logistic(
     table: Floats, outcome: NDArray[np.bool_], clusters: NDArray[np.object_], *, ridge: float = 0.0
-) -> Logistic:
-    """Maximum likelihood by Newton's method; `ridge` adds ½·ridge·(slopes)² for columns that are
-    standardised.
+) -> tuple[Floats, Floats]:
+    """Coefficients (intercept first) and their covariance, robust to dependence within clusters: maximum likelihood
+    by Newton's method; `ridge` adds ½·ridge·(slopes)² for columns that are standardised.
 
     The covariance is the sandwich H⁻¹ (Σ_g s_g s_gᵀ) H⁻¹ · G/(G − 1) over clusters g. Perfect separation, in
     which no finite estimate exists, is refused.
     """
-    design, y = _with_intercept(table), outcome.astype(float)
+    design, y = with_intercept(table), outcome.astype(float)
     if y.min() == y.max():
         raise MedjuryError("every outcome is the same: there is nothing a logistic fit could tell apart.")
     penalty = np.diag([0.0] + [ridge] * (design.shape[1] - 1))
@@ -74,7 +56,7 @@ def fit_logistic(
     scores = design * (y - share)[:, np.newaxis]
     sums = np.column_stack([np.bincount(codes, column, groups) for column in scores.T])
     covariance = inverse @ (sums.T @ sums) @ inverse * (groups / max(groups - 1, 1))
-    return Logistic(beta, covariance)
+    return beta, covariance
 
 
 def _curvature(design: Floats, beta: Floats, penalty: Floats) -> tuple[Floats, Floats]:
@@ -87,7 +69,8 @@ def _objective(design: Floats, y: Floats, penalty: Floats, beta: Floats) -> floa
     return float(y @ predictor - np.logaddexp(0, predictor).sum() - beta @ penalty @ beta / 2)
 
 
-def _with_intercept(table: Floats) -> Floats:
+def with_intercept(table: Floats) -> Floats:
+    """The columns behind one of ones."""
     columns = np.asarray(table, dtype=float)
     if columns.ndim == 1:
         columns = columns[:, np.newaxis]

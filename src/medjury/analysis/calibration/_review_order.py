@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from medjury.analysis.calibration._conformal import GradeSets, Taught, fit_sets
-from medjury.analysis.calibration._logistic import fit_logistic
+from medjury.analysis.calibration._conformal import GradeSets, Taught, fit_models
+from medjury.analysis.calibration._logistic import fit_logistic, with_intercept
 from medjury.analysis.calibration._maps import FOLDS, Cases, Ordinal, case_folds, on_scale
 from medjury.analysis.calibration._review_curve import ReviewCurve, review_curves
 from medjury.foundation.errors import MedjuryError
@@ -52,24 +52,24 @@ def signals_of_each(several: Sequence[tuple[Items, Items]]) -> list[Signals]:
     """The four signals of each target and its conformal sets, from models fitted on its training items."""
     span = several[0][0].grades[0], several[0][0].grades[-1]
     models = Ordinal.fit_each([(training.jury, training.labels) for _, training in several], scale=span)
-    sets = fit_sets(
-        [
-            Taught.by(
-                training.jury,
-                training.labels,
-                cases=training.cases,
-                grades=target.grades,
-                level=target.level,
-                method="split",
-                ties="conservative",
-                seed=target.seed,
-            )
-            for target, training in several
-        ]
-    )
+    taught = [
+        Taught.by(
+            training.jury,
+            training.labels,
+            cases=training.cases,
+            grades=target.grades,
+            level=target.level,
+            method="split",
+            ties="conservative",
+            seed=target.seed,
+        )
+        for target, training in several
+    ]
     return [
-        _signals(target, model, conformal.predict(target.jury, cases=target.cases))
-        for (target, _), model, conformal in zip(several, models, sets, strict=True)
+        _signals(target, model, each.sets(by_split, target.jury, cases=target.cases))
+        for (target, _), model, each, by_split in zip(
+            several, models, taught, fit_models(taught), strict=True
+        )
     ]
 
 
@@ -239,23 +239,11 @@ def review_order(
 Rule = tuple[Callable[[Mapping[str, Floats]], Floats], Mapping[str, float]] | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Lesson:
-    """What labelled items teach about others: their own signals as other cases make them, and the rule over
-    these."""
-
-    inner: Mapping[str, Floats]
-    rule: Rule
-
-    def priority(self, signals: Mapping[str, Floats], *, by_rank: bool = False) -> Floats:
-        """Log-odds by the rule, or the mean of the signals' ranks among the training items."""
-        if by_rank or self.rule is None:
-            return mean_rank(signals, self.inner)
-        return self.rule[0](signals)
-
-
-def lessons(several: Sequence[tuple[Items, Items]], folds: int) -> list[tuple[Signals, Lesson]]:
-    """For each target and its training items, the target's signals and the lesson.
+def lessons(
+    several: Sequence[tuple[Items, Items]], folds: int
+) -> list[tuple[Signals, Mapping[str, Floats], Rule]]:
+    """For each target and its training items, the target's signals, those of the training items as other cases make
+    them, and the rule over these.
 
     Within the training items the signals are cross-fitted once more before the rule is learnt from them, so that
     the rule sees them as they will be: made without the item's own label."""
@@ -267,14 +255,14 @@ def lessons(several: Sequence[tuple[Items, Items]], folds: int) -> list[tuple[Si
         wanted.append((target, training))
         wanted += [(training.part(fold == each), training.part(fold != each)) for each in range(folds)]
     made = iter(signals_of_each(wanted))
-    found = []
+    found: list[tuple[Signals, Mapping[str, Floats], Rule]] = []
     for (_, training), fold in zip(several, parts, strict=True):
         of_target = next(made)
         inner = {name: np.full(len(training.jury), np.nan) for name in SIGNALS}
         for each in range(folds):
             for name, values in next(made)[0].items():
                 inner[name][fold == each] = values
-        found.append((of_target, Lesson(inner, _rule(inner, training))))
+        found.append((of_target, inner, _rule(inner, training)))
     return found
 
 
@@ -295,15 +283,15 @@ def _learn(
     training = [items.part(taught & (fold != each)) for each in range(-1, folds)]
     pairs = [(items.part(here), others) for here, others in zip(targets, training, strict=True)]
     learnt = lessons(pairs, folds)
-    for here, ((found, made), lesson) in zip(targets, learnt, strict=True):
+    for here, ((found, made), inner, rule) in zip(targets, learnt, strict=True):
         member[here], low[here], high[here] = made.member, made.low, made.high
-        by_rank[here] = lesson.priority(found, by_rank=True)
-        by_rule[here] = lesson.priority(found)
+        by_rank[here] = mean_rank(found, inner)
+        by_rule[here] = by_rank[here] if rule is None else rule[0](found)
         for name in SIGNALS:
             signals[name][here] = found[name]
     sets = GradeSets(items.grades, member, low, high)
-    final = learnt[0][1].rule
-    if final is None or any(lesson.rule is None for _, lesson in learnt):
+    final = learnt[0][2]
+    if final is None or any(rule is None for _, _, rule in learnt):
         # Log-odds and ranks cannot be compared, so all folds use ranks where one has to.
         how = f"mean of the signals' ranks: fewer than {_CASES} cases with a {what} to learn weights from"
         return by_rank, signals, how, None, sets, fold
@@ -320,12 +308,13 @@ def _rule(signals: Mapping[str, Floats], training: Items) -> Rule:
     table = np.column_stack([signals[name] for name in SIGNALS])
     centre, spread = table.mean(axis=0), table.std(axis=0)
     spread = np.where(spread > 1e-12, spread, 1.0)
-    fitted = fit_logistic((table - centre) / spread, training.target, training.cases, ridge=_RIDGE)
+    weights, _ = fit_logistic((table - centre) / spread, training.target, training.cases, ridge=_RIDGE)
 
     def log_odds(given: Mapping[str, Floats]) -> Floats:
-        return fitted.log_odds((np.column_stack([given[name] for name in SIGNALS]) - centre) / spread)
+        standardised = (np.column_stack([given[name] for name in SIGNALS]) - centre) / spread
+        return np.asarray(with_intercept(standardised) @ weights)
 
-    return log_odds, dict(zip(SIGNALS, fitted.coefficients[1:].tolist(), strict=True))
+    return log_odds, dict(zip(SIGNALS, weights[1:].tolist(), strict=True))
 
 
 def _half_way_above(grades: tuple[float, ...], threshold: float) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from medjury.analysis.calibration._logistic import fit_logistic
+from medjury.analysis.calibration._logistic import fit_logistic, with_intercept
 from medjury.analysis.calibration._maps import check_confidence
 from medjury.analysis.calibration._part import Part, judging_roles, jury_of, one_dimension, oriented_part
 from medjury.analysis.calibration._review_curve import ReviewCurve, review_curves
@@ -169,17 +169,19 @@ def disagreement_curve(
         raise MedjuryError(
             f"every case has the mean safety score {score[0]:g}: it does not separate the cases."
         )
-    fitted = fit_logistic(score, outcome, np.arange(len(score)).astype(object))
+    coefficients, covariance = fit_logistic(score, outcome, np.arange(len(score)).astype(object))
     freedom = len(score) - 2
     reach = float(special.stdtrit(freedom, 0.5 + confidence / 2))
-    error = float(np.sqrt(fitted.covariance[1, 1]))
-    slope = float(fitted.coefficients[1])
+    error = float(np.sqrt(covariance[1, 1]))
+    slope = float(coefficients[1])
     method = (
         f"{100 * confidence:g} % Wald, Student t with {freedom} df, logistic regression over cases, robust "
         "covariance"
     )
     grid = np.asarray(at, dtype=float)
-    middle, half = fitted.log_odds(grid), reach * fitted.standard_errors(grid)
+    design = with_intercept(grid)
+    middle = np.asarray(design @ coefficients)
+    half = reach * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", design, covariance, design), 0.0))
     curve = tuple(
         DisagreementRow(
             float(each),

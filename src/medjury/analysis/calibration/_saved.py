@@ -18,7 +18,7 @@ from medjury.analysis.calibration._maps import Calibrator, Cases, on_scale
 from medjury.analysis.calibration._study_result import CalibrationStudy, RaterCalibration, Refusal
 from medjury.analysis.calibration._written import as_json, load_document, save_document
 from medjury.foundation.errors import MedjuryError
-from medjury.statistics import Floats, Result, Row, flat
+from medjury.statistics import Floats, Result, flat
 from medjury.tables import JuryName, JuryRule
 
 FORMAT = "medjury calibration"
@@ -96,33 +96,23 @@ def case_hash(name: str) -> str:
     return hashlib.sha256(f"medjury case\0{name}".encode()).hexdigest()[:16]
 
 
-@dataclass(frozen=True, slots=True)
-class FittedRow(Row):
-    """One calibration in a file, and how many labels taught it."""
-
-    rater: str
-    dimension: str
-    instrument: str
-    method: str
-    n_labels: int
-    n_cases: int
-    n_unscored: int
-    n_outside: int
-
-
 @dataclass(frozen=True, eq=False)
-class CalibrationFile(Result[FittedRow]):
+class CalibrationFile(Result[RaterCalibration]):
     """A calibration file that was written."""
 
     path: str
-    rows: tuple[FittedRow, ...]
+    rows: tuple[RaterCalibration, ...]
     refused: tuple[Refusal, ...]
     warnings: tuple[str, ...]
 
     def to_json(self) -> str:
-        rows, refused = ([each.as_dict() for each in some] for some in (self.rows, self.refused))
         return as_json(
-            {"file": self.path, "calibrations": rows, "refused": refused, "warnings": list(self.warnings)}
+            {
+                "file": self.path,
+                "calibrations": self.to_dicts(),
+                "refused": [each.as_dict() for each in self.refused],
+                "warnings": list(self.warnings),
+            }
         )
 
     def text(self) -> str:
@@ -134,16 +124,14 @@ class CalibrationFile(Result[FittedRow]):
 def save_calibrations(study: CalibrationStudy, path: str | Path) -> CalibrationFile:
     """Write every calibration of a study to one JSON file."""
     cases: dict[str, dict[str, int]] = {}
-    entries, rows = [], []
+    entries = []
     for each in study.calibrations:
         fold_of = {case_hash(name): fold for name, fold in sorted(each.fitted.fold_of.items())}
         digest = hashlib.sha256(json.dumps(fold_of, sort_keys=True).encode()).hexdigest()[:12]
         cases[digest] = fold_of
         entries.append(_entry(each, study, digest))
-        pairs, what = each.pairs, (each.rater, each.dimension, each.part.instrument, each.fitted.method)
-        rows.append(FittedRow(*what, pairs.n, pairs.n_cases, pairs.n_unscored, each.fitted.n_outside))
     save_document(path, FORMAT, {"calibrations": entries, "case_folds": cases})
-    return CalibrationFile(str(path), tuple(rows), study.refused, study.warnings)
+    return CalibrationFile(str(path), study.calibrations, study.refused, study.warnings)
 
 
 def load_calibrations(path: str | Path) -> tuple[SavedCalibration, ...]:

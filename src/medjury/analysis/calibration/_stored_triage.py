@@ -71,7 +71,7 @@ class StoredTriage:
 
 def stored_triage(found: Triage) -> StoredTriage:
     """What is kept of a triage with labels."""
-    order, asked = found.order, found.asked
+    order = found.order
     if order.curves is None:
         raise MedjuryError(
             "a rule can be saved only with labels: nothing was learnt here. Add clinicians' scores."
@@ -89,13 +89,13 @@ def stored_triage(found: Triage) -> StoredTriage:
         instrument=found.part.instrument,
         reference=found.reference,
         reversed=found.reversed,
-        threshold=asked.threshold,
-        gap=asked.gap,
-        catch=asked.catch,
-        confidence=asked.confidence,
-        folds=asked.folds,
+        threshold=found.threshold,
+        gap=found.gap,
+        catch=found.catch,
+        confidence=found.confidence,
+        folds=found.folds,
         by_rank=order.weights is None,
-        cut=cut_of(order.priority[target], items.cases[target], asked.catch),
+        cut=cut_of(order.priority[target], items.cases[target], found.catch),
         review=order.curves["rule"].review_to_catch,
         taught=replace(taught, cases=hashed),
         danger=found.danger[labelled],

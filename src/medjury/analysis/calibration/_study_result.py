@@ -104,6 +104,17 @@ class RaterCalibration:
     def pairs(self) -> OutOfFold:
         return self.fitted.out_of_fold
 
+    def as_dict(self) -> dict[str, Any]:
+        """What taught the map, in numbers."""
+        return {
+            **flat(self, "rater", "dimension"),
+            **flat(self.part, "instrument"),
+            **flat(self.fitted, "method"),
+            "n_labels": self.pairs.n,
+            **flat(self.pairs, "n_cases", "n_unscored"),
+            **flat(self.fitted, "n_outside"),
+        }
+
 
 def derived_values(
     instrument: Instrument, units: Iterable[Unit], parts: Mapping[str, tuple[Grid, Floats, Marks]]

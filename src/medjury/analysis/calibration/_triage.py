@@ -44,20 +44,6 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What was asked of a triage, on the scale on which low is dangerous."""
-
-    threshold: float
-    gap: float | None
-    catch: float
-    level: float
-    decide_at: float | None
-    error: float
-    confidence: float
-    folds: int
-
-
-@dataclass(frozen=True, slots=True)
 class TriageRow:
     """One unit in the order of review; what is not known is None, what was not asked for is not there."""
 
@@ -100,7 +86,6 @@ class Triage(Result[TriageRow]):
     part: Part
     jury: str
     raters: tuple[str, ...]
-    asked: Asked
     order: ReviewOrder
     sets: HeldOutSets | None
     automatic: AutomaticDecisions | None
@@ -110,6 +95,15 @@ class Triage(Result[TriageRow]):
     reference: tuple[str, ...]
     jury_rule: JuryRule
     danger: Floats
+    # What was asked for, on the scale on which low is dangerous.
+    threshold: float
+    gap: float | None
+    catch: float
+    level: float
+    decide_at: float | None
+    error: float
+    confidence: float
+    folds: int
 
     @property
     def dimension(self) -> str:
@@ -149,13 +143,13 @@ class Triage(Result[TriageRow]):
 
     def to_json(self) -> str:
         """An object with the whole `ranking`, the `curves` and what was decided."""
-        made, asked = self.order, self.asked
+        made = self.order
         counts = ("n_labelled", "n_dangerous", "n_severe", "n_unscored")
         content: dict[str, Any] = {
             "dimension": self.dimension,
             "raters": list(self.raters),
             "reversed": self.reversed,
-            "threshold": asked.threshold,
+            "threshold": self.threshold,
             **flat(made, "how", "weights", *counts),
             "ranking": [row.as_dict() for row in self.rows],
             "warnings": list(self.warnings),
@@ -169,17 +163,17 @@ class Triage(Result[TriageRow]):
             content["review_to_catch"] = [
                 {
                     "order": name,
-                    "catch": asked.catch,
+                    "catch": self.catch,
                     **ends(curve.review_to_catch, "review"),
                     **flat(curve, "area", *(() if curve.saved_by_rule is None else ("saved_by_rule",))),
                 }
                 for name, curve in made.curves.items()
             ]
         if self.sets is not None:
-            content["conformal"] = {"level": asked.level, **flat(self.sets, "coverage", "mean_width")}
+            content["conformal"] = {"level": self.level, **flat(self.sets, "coverage", "mean_width")}
         if self.automatic is not None:
             names = ("share", "error", "missed", "n_taught", "n_tested", "n_decided", "n_wrong", "guarantee")
-            own = {"threshold": asked.decide_at, "error_level": asked.error}
+            own = {"threshold": self.decide_at, "error_level": self.error}
             content["automatic"] = {**own, **flat(self.automatic, *names)}
         if self.labels:
             content["labels"] = [each.as_dict() for each in self.labels]
@@ -198,7 +192,7 @@ class Triage(Result[TriageRow]):
             lines += ["", self._caught(), *text_table(self._worth(self.curves))]
         if self.sets is not None:
             lines.append(
-                f"\nConformal sets at {percent(self.asked.level)}: coverage {shown(self.sets.coverage)} on "
+                f"\nConformal sets at {percent(self.level)}: coverage {shown(self.sets.coverage)} on "
                 f"held-out cases,\n{shown(self.sets.mean_width)} grades wide on average."
             )
         if self.automatic is not None:
@@ -217,7 +211,7 @@ class Triage(Result[TriageRow]):
 
     def _harm(self, made: AutomaticDecisions) -> list[str]:
         """What deciding without a clinician does: how many bad answers nobody would see, then what it saves."""
-        at = f"{self.asked.decide_at:g}"
+        at = f"{self.decide_at:g}"
         if made.cut is None:
             return [f"Nothing can be decided at {at} without a clinician."]
         if made.missed.value is None:
@@ -232,7 +226,7 @@ class Triage(Result[TriageRow]):
                 f"without a clinician seeing them: {round(made.missed.value * bad)} of {bad} tested, "
                 f"{shown(made.missed)}."
             ]
-            if made.missed.value > self.asked.error:
+            if made.missed.value > self.error:
                 lines.append(
                     "Do not let this rule pass answers: its decisions are seldom wrong only because bad answers "
                     "are rare."
@@ -241,12 +235,12 @@ class Triage(Result[TriageRow]):
         return [*lines, f"{saved}; {made.n_wrong} of {made.n_decided} tested decisions were wrong."]
 
     def _caught(self) -> str:
-        made, asked = self.order, self.asked
+        made = self.order
         found = counted(made.n_dangerous if made.n_severe is None else made.n_severe, made.target)
-        meant = f"the reference scored {asked.threshold:g} or less"
+        meant = f"the reference scored {self.threshold:g} or less"
         who = self.jury if self.jury in self.raters else "the jury"
-        meant += "" if asked.gap is None else f" and {who} {asked.gap:g} or more higher"
-        return f"Share of cases to review to catch {percent(asked.catch)} of {found} ({meant})"
+        meant += "" if self.gap is None else f" and {who} {self.gap:g} or more higher"
+        return f"Share of cases to review to catch {percent(self.catch)} of {found} ({meant})"
 
     def _worth(self, curves: Mapping[str, ReviewCurve]) -> Sequence[Mapping[str, Printable]]:
         rows: list[dict[str, Printable]] = [
@@ -259,7 +253,7 @@ class Triage(Result[TriageRow]):
             for name, curve in curves.items()
             if name != "jury" or self.jury not in self.raters  # one judge has a line under its own name
         ]
-        return [*rows, {"order": "random", "review": self.asked.catch, "area": 0.5, "rule saves": None}]
+        return [*rows, {"order": "random", "review": self.catch, "area": 0.5, "rule saves": None}]
 
 
 def number_or_none(value: float) -> float | None:
@@ -303,7 +297,6 @@ def triage(
     danger = part.measured.danger(table.rules)
     assert danger is not None
     cut = danger[0] if threshold is None else threshold
-    asked = Asked(cut, gap, catch, level, decide_at, error, confidence, folds)
     effort: dict[str, Any] = {
         "resamples": table.resamples(resamples),
         "seed": table.seed(seed),
@@ -317,7 +310,7 @@ def triage(
         grades=part.grades,
         labels=part.labels if roles.reference else None,
         danger=word if roles.reference else None,
-        threshold=asked.threshold,
+        threshold=cut,
         gap=gap,
         boundary=boundary,
         level=level,
@@ -350,7 +343,6 @@ def triage(
         part,
         jury,
         judges,
-        asked,
         found,
         sets,
         automatic,
@@ -360,4 +352,12 @@ def triage(
         roles.reference,
         rule,
         word,
+        cut,
+        gap,
+        catch,
+        level,
+        decide_at,
+        error,
+        confidence,
+        folds,
     )

@@ -176,27 +176,39 @@ def rank_pairs(
     several). A rater's verdicts that were drawn with a stated probability count one over it. `beside` are direct
     grades of the same systems: a run folder, a table or a file.
     """
+    import polars as pl
+
     table = rating_table(table).with_weights
     if not table.pairs:
         raise MedjuryError("these ratings are of single answers, not of pairs; `rank` ranks by them")
-    how = _How(table, *verdicts(table), confidence, table.resamples(resamples), table.seed(seed))
+    given, systems = verdicts(table)
+    effort = (confidence, table.resamples(resamples), table.seed(seed))
+    unit = "patient" if table.by_patient else "case"
     roles = table.roles(raters, reference, need_reference=False, themselves=True)
     own = tuple(roles.raters or roles.reference)
     juries = tuple(name for name in own if table.raters.get(name) == "jury")
     # A jury that is formed here has no verdict of its own on an order: its members vote.
     voting = tuple(name for name in own if name in table.raters) or tuple(roles.jurors)
     ranking = juries if juries and raters is None else voting
-    made, met = how.standings(ranking)
+    met = tournament(given, systems, ranking)
+    if not len(met.cell):
+        raise MedjuryError(f"{', '.join(ranking) or 'nobody'} gave no verdict on any pair.")
+    made, met = _standings(met, effort, unit)
     words = f"by the preferences of {', '.join(ranking)} on {counted(met.items, 'case')}"
     listed = dict.fromkeys((*ranking, *table.judges, *roles.reference, *table.clinicians))
-    everyone = [row for name in listed if (row := how.rater(name)) is not None]
+    everyone = []
+    for name in listed:
+        own_verdicts = given.filter(pl.col("rater") == name)
+        row = _rater(table, name, own_verdicts, tournament(given, systems, [name]), effort)
+        everyone += [] if row is None else [row]
     yardstick = tuple(name for name in roles.reference if name not in ranking)
     theirs = agreement = None
     notes = [*met.warnings, *_reversed(table)]
-    if yardstick and not len(how.of(yardstick).cell):
+    judged_by = tournament(given, systems, yardstick) if yardstick else None
+    if judged_by is not None and not len(judged_by.cell):
         notes.append(f"no order to compare with: {', '.join(yardstick)} gave no verdict on any pair")
-    elif yardstick:
-        rows, other = how.standings(yardstick)
+    elif judged_by is not None:
+        rows, other = _standings(judged_by, effort, unit)
         theirs = Part(f"by the preferences of {', '.join(yardstick)}", rows, other.warnings)
         title = f"Kendall's tau-b with {', '.join(yardstick)}"
         agreement = _alike(", ".join(ranking), made, _shares(rows), title)
@@ -240,115 +252,109 @@ def pairs_worth(table: object, *, resamples: int | None = None, seed: int | None
     return sizes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _How:
-    """The table and how its intervals are made."""
-
-    table: RatingTable
-    verdicts: polars.DataFrame
-    systems: Sequence[str]
-    confidence: float
-    resamples: int
-    seed: int
-
-    def of(self, raters: Sequence[str]) -> Tournament:
-        return tournament(self.verdicts, self.systems, raters)
-
-    def standings(self, raters: Sequence[str]) -> tuple[tuple[PairStanding, ...], Tournament]:
-        found = self.of(raters)
-        if not len(found.cell):
-            raise MedjuryError(f"{', '.join(raters) or 'nobody'} gave no verdict on any pair.")
-        systems, counts = found.compared.systems, found.counts
-        ends = without_end(found.compared, counts)
-        unknown = bool((ends & ends.T).any())
-        drawn = found.replicates(self.resamples, self.seed)
-        strengths = [self._strength(found, drawn, ends, at) for at in range(len(systems))]
-        shares = [
-            undefined(_unknown(found, ends), drawn.n, _METHOD)
-            if unknown
-            else drawn.estimate(f"share\0{name}", confidence=self.confidence, statistic="accuracy")
-            for name in systems
-        ]
-        # Shares, not strengths: on the way to a strength without end they stay where they can be compared.
-        values = np.asarray([drawn.observed[f"share\0{name}"] for name in systems])
-        if unknown:
-            values = np.zeros(len(systems))
-        draws = np.column_stack([drawn.resampled[f"share\0{name}"] for name in systems])
-        whole = np.asarray(np.isfinite(draws).all(axis=1))
-        _, apart = separate(values, draws[whole], freedom=drawn.units - 1, confidence=self.confidence)
-        # What is left no longer stands for the data, and has no interval either.
-        lost = int((~whole).sum())
-        sparse = lost > UNDEFINED_ALLOWED * len(whole) and not unknown
-        apart = apart & (not unknown) & (not sparse)
-        given = won_tied_lost(found)
-        rows = tuple(
-            PairStanding(
-                systems[at], rank, low, high, strengths[at], shares[at], letters, *given[at], sum(given[at])
-            )
-            for at, rank, low, high, letters in in_order(values, systems, apart, same=_SAME)
-        )  # fmt: skip
-        unit = "patient" if self.table.by_patient else "case"
-        thin = _thin_words(found, lost, len(whole), unit) if sparse else ()
-        return rows, replace(found, warnings=(*found.warnings, *_open_words(found, ends), *thin))
-
-    def _strength(self, found: Tournament, drawn: Replicates, ends: NDArray[np.bool_], at: int) -> Estimate:
-        systems = found.compared.systems
-        if not ends.any():
-            made = drawn.estimate(f"strength\0{systems[at]}", confidence=self.confidence)
-            return replace(made, method=f"{_METHOD}; {made.method}")
-        if (ends & ends.T).any():
-            return undefined(_unknown(found, ends), drawn.n, _METHOD)
-        above, below = (
-            ", ".join(name for name, open_ in zip(systems, side, strict=True) if open_)
-            for side in (ends[at], ends[:, at])
+def _standings(
+    found: Tournament, effort: tuple[float, int, int], unit: str
+) -> tuple[tuple[PairStanding, ...], Tournament]:
+    """The systems by these verdicts; `effort` is confidence, resamples and seed, `unit` what is resampled."""
+    confidence, resamples, seed = effort
+    systems, counts = found.compared.systems, found.counts
+    ends = without_end(found.compared, counts)
+    unknown = bool((ends & ends.T).any())
+    drawn = found.replicates(resamples, seed)
+    strengths = [_strength(found, drawn, ends, at, confidence) for at in range(len(systems))]
+    shares = [
+        undefined(_unknown(found, ends), drawn.n, _METHOD)
+        if unknown
+        else drawn.estimate(f"share\0{name}", confidence=confidence, statistic="accuracy")
+        for name in systems
+    ]
+    # Shares, not strengths: on the way to a strength without end they stay where they can be compared.
+    values = np.asarray([drawn.observed[f"share\0{name}"] for name in systems])
+    if unknown:
+        values = np.zeros(len(systems))
+    draws = np.column_stack([drawn.resampled[f"share\0{name}"] for name in systems])
+    whole = np.asarray(np.isfinite(draws).all(axis=1))
+    _, apart = separate(values, draws[whole], freedom=drawn.units - 1, confidence=confidence)
+    # What is left no longer stands for the data, and has no interval either.
+    lost = int((~whole).sum())
+    sparse = lost > UNDEFINED_ALLOWED * len(whole) and not unknown
+    apart = apart & (not unknown) & (not sparse)
+    given = won_tied_lost(found)
+    rows = tuple(
+        PairStanding(
+            systems[at], rank, low, high, strengths[at], shares[at], letters, *given[at], sum(given[at])
         )
-        why = [
-            *([f"never worse than {above}"] if above else []),
-            *([f"never better than {below}"] if below else []),
-        ]
-        return undefined(
-            f"no finite estimate: {' and '.join(why) or 'other systems have none'}", drawn.n, _METHOD
-        )
+        for at, rank, low, high, letters in in_order(values, systems, apart, same=_SAME)
+    )  # fmt: skip
+    thin = _thin_words(found, lost, len(whole), unit) if sparse else ()
+    return rows, replace(found, warnings=(*found.warnings, *_open_words(found, ends), *thin))
 
-    def rater(self, name: str) -> PairRater | None:
-        import polars as pl
 
-        rows = self.table.rows.filter(pl.col("rater") == name, pl.col("dimension") == PREFERENCE)
-        if not rows.height:
-            return None
-        own, found = self.verdicts.filter(pl.col("rater") == name), self.of([name])
-        triples, circular = circular_triples(own)
-        same = own.filter(pl.col(SAME_TEXT) == "yes") if SAME_TEXT in own.columns else own.clear()
-        return PairRater(
-            name,
-            own.height,
-            int((rows["status"] == "unscored").sum()),
-            int((found.outcome == TIE).sum()),
-            self._first_place(found),
-            triples,
-            circular,
-            same.height,
-            int((same["outcome"] == TIE).sum()),
-        )
-
-    def _first_place(self, found: Tournament) -> Estimate:
-        n = len(found.cell)
-        if not n:
-            return undefined("gave no verdict", 0, _METHOD)
-        if not found.compared.order:
-            return undefined(_NO_ORDER, n, _METHOD)
-        decided = found.outcome[found.outcome != TIE]
-        if not len(decided):
-            return undefined("every verdict is a tie", n, _METHOD)
-        if len(set(decided.tolist())) < 2:
-            place = "first" if decided[0] == FIRST else "second"
-            # The likelihood rises to this end; with how many verdicts it may do so by chance is not the model's.
-            value = 1.0 if place == "first" else 0.0
-            return Estimate(value, None, None, n, f"no interval: the {place} place won every decided verdict")
-        made = found.replicates(self.resamples, self.seed).estimate(
-            "first_place", confidence=self.confidence, statistic="accuracy", reason="no finite estimate"
-        )
+def _strength(
+    found: Tournament, drawn: Replicates, ends: NDArray[np.bool_], at: int, confidence: float
+) -> Estimate:
+    systems = found.compared.systems
+    if not ends.any():
+        made = drawn.estimate(f"strength\0{systems[at]}", confidence=confidence)
         return replace(made, method=f"{_METHOD}; {made.method}")
+    if (ends & ends.T).any():
+        return undefined(_unknown(found, ends), drawn.n, _METHOD)
+    above, below = (
+        ", ".join(name for name, open_ in zip(systems, side, strict=True) if open_)
+        for side in (ends[at], ends[:, at])
+    )
+    why = [
+        *([f"never worse than {above}"] if above else []),
+        *([f"never better than {below}"] if below else []),
+    ]
+    return undefined(
+        f"no finite estimate: {' and '.join(why) or 'other systems have none'}", drawn.n, _METHOD
+    )
+
+
+def _rater(
+    table: RatingTable, name: str, own: polars.DataFrame, found: Tournament, effort: tuple[float, int, int]
+) -> PairRater | None:
+    """One rater's `own` verdicts; None of one who was asked for none."""
+    import polars as pl
+
+    rows = table.rows.filter(pl.col("rater") == name, pl.col("dimension") == PREFERENCE)
+    if not rows.height:
+        return None
+    triples, circular = circular_triples(own)
+    same = own.filter(pl.col(SAME_TEXT) == "yes") if SAME_TEXT in own.columns else own.clear()
+    return PairRater(
+        name,
+        own.height,
+        int((rows["status"] == "unscored").sum()),
+        int((found.outcome == TIE).sum()),
+        _first_place(found, effort),
+        triples,
+        circular,
+        same.height,
+        int((same["outcome"] == TIE).sum()),
+    )
+
+
+def _first_place(found: Tournament, effort: tuple[float, int, int]) -> Estimate:
+    n = len(found.cell)
+    if not n:
+        return undefined("gave no verdict", 0, _METHOD)
+    if not found.compared.order:
+        return undefined(_NO_ORDER, n, _METHOD)
+    decided = found.outcome[found.outcome != TIE]
+    if not len(decided):
+        return undefined("every verdict is a tie", n, _METHOD)
+    if len(set(decided.tolist())) < 2:
+        place = "first" if decided[0] == FIRST else "second"
+        # The likelihood rises to this end; with how many verdicts it may do so by chance is not the model's.
+        value = 1.0 if place == "first" else 0.0
+        return Estimate(value, None, None, n, f"no interval: the {place} place won every decided verdict")
+    confidence, resamples, seed = effort
+    made = found.replicates(resamples, seed).estimate(
+        "first_place", confidence=confidence, statistic="accuracy", reason="no finite estimate"
+    )
+    return replace(made, method=f"{_METHOD}; {made.method}")
 
 
 def _unknown(found: Tournament, ends: NDArray[np.bool_]) -> str:
