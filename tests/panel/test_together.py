@@ -139,6 +139,27 @@ def test_where_the_end_fails_everyone_of_it_is_told(
     assert kept(database) == {"first"}
 
 
+def test_whatever_happens_to_who_writes_for_others_all_are_told_and_the_next_get_their_turn(
+    database: PanelDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(_: object) -> None:
+        raise MemoryError
+
+    def work(connection: Connection) -> str:
+        monkeypatch.setattr(database, "_write", fails)
+        return adding("first")(connection)
+
+    with ThreadPoolExecutor(3) as threads:
+        first, *others = send(database, threads, work, adding("one"), adding("two"))
+        assert first.result(WAIT_SECONDS) == "first"
+        for each in others:
+            with pytest.raises(MemoryError):
+                each.result(WAIT_SECONDS)
+    monkeypatch.undo()
+    assert database.together(adding("next")) == "next"
+    assert kept(database) == {"first", "next"}
+
+
 def test_who_waits_too_long_is_told_and_the_next_still_get_their_turn(
     database: PanelDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

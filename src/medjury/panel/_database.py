@@ -87,6 +87,10 @@ class PanelDatabase:
                 batch = [self._waiting.popleft() for _ in range(min(MOST, len(self._waiting)))]
             try:
                 self._write(batch)
+            except BaseException as error:  # of the writing itself: whoever is in the batch learns of it
+                for _, each in batch:
+                    if not each.done():
+                        each.set_exception(error)
             finally:
                 with self._changed:
                     self._is_writing = False
