@@ -3,6 +3,7 @@ results folded, and no message looks like another."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -46,7 +47,8 @@ ROWS = [{"id": "talk", "system": "quokka-scribe", "messages": talk(30)}]
 
 
 def test_turns_are_cases_of_one_conversation_and_blinded(make_panel: MakePanel) -> None:
-    app = make_panel(rows=ROWS, panel="unit: turn\npanel: {blind_words: [quokka-scribe]}\n", **STUDY)
+    rows = json.loads(json.dumps(ROWS).replace("get_labs", "quokka_scribe_labs"))  # a tool tells as much
+    app = make_panel(rows=rows, panel="unit: turn\npanel: {blind_words: [quokka-scribe]}\n", **STUDY)
     one = rater(app)
     assert len(one.codes()) == 15
     pages = [one.get(f"/rate/{code}").text for code in one.codes()]
