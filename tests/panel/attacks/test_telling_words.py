@@ -49,3 +49,14 @@ def test_other_words_stay(tmp_path: Path, text: str) -> None:
     assert not found.warnings
     one = rater(make_app(Panel(database)))
     assert text in "".join(one.get(f"/rate/{code}").text for code in one.codes())
+
+
+def test_it_is_hidden_in_the_notes_of_a_record_as_well(tmp_path: Path) -> None:
+    note = {"id": "quokka-scribe 1", "kind": "QuokkaScribe letter", "text": "Seen, by quokka-scribe."}
+    case = {"id": "a", "system": "quokka-scribe", "candidate": "Well.", "notes": [note]}
+    study = {"instrument": "pdsqi9", "dimensions": "", "panel": "panel: {blind_words: [quokka-scribe]}\n"}
+    database, (found,) = set_up_panel(tmp_path, rows=[case], **study)
+    assert not found.warnings
+    one = rater(make_app(Panel(database)))
+    page = one.get(f"/rate/{one.codes()[0]}").text
+    assert page.count("[hidden]") >= 3 and "quokka" not in page.casefold()

@@ -17,6 +17,7 @@ from tests.panel.evidence.planted_run import (
     plant_study,
     small_ratings,
 )
+from tests.report.planted import record_lines
 
 from medjury.cli import main
 from medjury.foundation.errors import MedjuryError
@@ -115,12 +116,19 @@ def test_nothing_is_written_into_the_run_folder(run: Path) -> None:
 @pytest.mark.parametrize("stated", [True, False])
 def test_hidden_texts_are_nowhere(tmp_path: Path, stated: bool) -> None:
     ratings = explained(small_ratings(), "judge-a", "She quotes “the INR was 3.4 on Monday” here.")
-    run = plant_study(tmp_path, ratings, report={"hide_texts": True} if stated else {})
+    drawn = {"accuracy": {"status": "scored", "score": 4.0, "explanation": "Warfarin was drawn"}}
+    records = record_lines("repeats", [{"n": 1, "draws": [{"draw": 1, "outcomes": drawn}]}] * 8)
+    records += records.replace('"system": ""', '"system": "beta"')
+    report = {"report": {"hide_texts": True}} if stated else {}
+    run = plant_study(
+        tmp_path, ratings, records=records.replace('"system": ""', '"system": "alpha"'), **report
+    )
     (run / "tables").mkdir()
     (run / "tables" / "cases-worth-reading.csv").write_text("case,dimension\ncase-0001 · alpha,Accuracy\n")
     opened = EvidenceRun(run, hide_texts=None if stated else True)
     reader = Reader(opened)
     pages = [reader.text(path) for path in every_page(opened) if "/text/" not in path]
+    assert [page for page in pages if "1 draws" in page], "what came of each step, in counts alone"
     for secret in ("case-0001", "Warfarin", "warfarin", "INR", "because of the notes", "n1 "):
         assert not [page for page in pages if secret in page], secret
     for path in ("/numbers/cases-worth-reading", "/number/cases-worth-reading/1"):

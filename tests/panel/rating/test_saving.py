@@ -20,6 +20,7 @@ from tests.panel.visitors import token_in
 from medjury.instruments import Reason, Score, Unscored
 from medjury.panel._design._assignments import assignment_of
 from medjury.panel._design._rounds import rounds, set_state
+from medjury.panel._exchange._collecting import collect
 from medjury.panel._rating._answers import Collected, history, latest_answers, progress
 from medjury.panel._tables import answers_table
 
@@ -275,6 +276,7 @@ def test_the_rows_of_a_case_share_its_time(one: Rater, clock: Clock) -> None:
     assert [each.seconds for each in said(one)] == [30.0, 30.0, 30.0]
     with one.app.state.panel.database.reading() as connection:
         assert connection.execute(select(answers_table.c.measured)).scalar() is False
+        assert {each.seconds for each in collect(connection)} == {None}, "no page measured it"
 
 
 def test_what_one_case_keeps_has_an_end_and_the_answer_still_finds_room(
