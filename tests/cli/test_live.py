@@ -6,7 +6,7 @@ import io
 
 from medjury.cli._display import LiveDisplay, ProgressLine
 from medjury.instruments import Reason
-from medjury.judging import JudgeProgress, Progress
+from medjury.judging import Progress
 
 
 class Screen(io.StringIO):
@@ -26,9 +26,7 @@ class Clock:
 
 def progress() -> Progress:
     """Two judges of ten units each: one found five stored and did two, one has two without a score."""
-    found = Progress(
-        planned=20, judges={"north": JudgeProgress(planned=10), "south [old]": JudgeProgress(planned=10)}
-    )
+    found = Progress(planned=20, judges={"north": Progress(planned=10), "south [old]": Progress(planned=10)})
     for _ in range(5):
         found.find("north")
     for judge, count in (("north", 2), ("south [old]", 3)):

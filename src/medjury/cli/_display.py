@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.live import Live
 
-    from medjury.judging import JudgeProgress, Progress
+    from medjury.judging import Progress
 
 
 STOPPING = "Stopping: waiting for answers on their way. Ctrl-C again ends at once."
@@ -249,7 +249,7 @@ class LiveDisplay:
         return Text(" · ".join(parts), no_wrap=True, overflow="ellipsis", style="bold")
 
 
-def _row(name: str, judge: JudgeProgress) -> tuple[Any, ...]:
+def _row(name: str, judge: Progress) -> tuple[Any, ...]:
     """Name, bar, done, the share that was stored already, and what is unscored by reason."""
     from rich.markup import escape
     from rich.progress_bar import ProgressBar

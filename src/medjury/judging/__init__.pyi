@@ -51,7 +51,6 @@ from ._drafter import Drafter as Drafter
 from ._drafter import DraftingRules as DraftingRules
 from ._drafter import drafted_case as drafted_case
 from ._drawn_examples import DrawnExamples as DrawnExamples
-from ._engine import JudgeProgress as JudgeProgress
 from ._engine import Progress as Progress
 from ._engine import judge_all as judge_all
 from ._families import Family as Family

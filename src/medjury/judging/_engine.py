@@ -169,18 +169,8 @@ class Ledger(Protocol):
 
 
 @dataclass
-class JudgeProgress:
-    """The counts of one judge."""
-
-    planned: int = 0
-    found: int = 0
-    judged: int = 0
-    unscored: Counter[Reason] = field(default_factory=Counter)
-
-
-@dataclass
 class Progress:
-    """Counts of units of work; the command line draws its bar from them."""
+    """Counts of units of work, and in `judges` those of each judge; the command line draws its bar from them."""
 
     planned: int = 0
     found: int = 0  # in the store already
@@ -191,7 +181,7 @@ class Progress:
     unscored: Counter[Reason] = field(default_factory=Counter)
     calls: int = 0  # requests sent by this process
     stopping: bool = False  # asked to stop: answers on their way are waited for
-    judges: dict[str, JudgeProgress] = field(default_factory=dict)
+    judges: dict[str, Progress] = field(default_factory=dict)
     tokens_in: int = 0  # of the answers paid for, and those that a provider's prompt cache served
     tokens_cached: int = 0
 
@@ -200,23 +190,21 @@ class Progress:
         self.found += 1
         self._of(judge).found += 1
 
-    def note(self, ratings: Iterable[Rating], judge: str) -> None:
+    def note(self, ratings: Sequence[Rating], judge: str) -> None:
         """A unit of this judge is done."""
-        one = self._of(judge)
-        self.judged += 1
-        one.judged += 1
-        for rating in ratings:
-            if rating.status == "scored":
-                self.scored += 1
-            elif rating.reason is None:
-                self.not_applicable += 1
-            else:
-                self.unscored[rating.reason] += 1
-                one.unscored[rating.reason] += 1
+        for one in (self, self._of(judge)):
+            one.judged += 1
+            for rating in ratings:
+                if rating.status == "scored":
+                    one.scored += 1
+                elif rating.reason is None:
+                    one.not_applicable += 1
+                else:
+                    one.unscored[rating.reason] += 1
 
-    def _of(self, judge: str) -> JudgeProgress:
+    def _of(self, judge: str) -> Progress:
         known = self.judges.get(judge)
-        return self.judges.setdefault(judge, JudgeProgress()) if known is None else known
+        return self.judges.setdefault(judge, Progress()) if known is None else known
 
 
 async def judge_all(

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from medjury.foundation.errors import MedjuryError
-from medjury.judging import JudgeProgress, Progress
+from medjury.judging import Progress
 from medjury.models import AuditLog, audit_totals
 from medjury.store.ratings import Account, LogDrain, Store, StoreStopped
 from medjury.store.runs import files
@@ -92,7 +92,7 @@ async def judge_on_cluster(
     if study.metrics is not None:
         outcome.scored_elsewhere = study.metrics.for_workers
         planned |= dict.fromkeys(study.metrics.for_workers, plan.cases)
-    judges = {name: JudgeProgress(planned=units) for name, units in planned.items()}
+    judges = {name: Progress(planned=units) for name, units in planned.items()}
     outcome.progress = progress = Progress(planned=sum(planned.values()), judges=judges)
     stop = asyncio.Event()
     with connected(address) as ray:

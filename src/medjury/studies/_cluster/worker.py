@@ -17,7 +17,7 @@ from typing import Any
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Reason
 from medjury.intake.cases import Case
-from medjury.judging import Breaker, JudgeProgress, Progress, UnreachableError, judge_all
+from medjury.judging import Breaker, Progress, UnreachableError, judge_all
 from medjury.models import Gate, MemoryCache, ModelError
 from medjury.store.ratings import (
     Account,
@@ -65,7 +65,7 @@ class Tallies:
         for name in (*_NUMBERS, "unscored"):
             setattr(self._shown, name, getattr(whole, name))
         for name, each in whole.judges.items():
-            one = self._shown.judges.setdefault(name, JudgeProgress())
+            one = self._shown.judges.setdefault(name, Progress())
             one.found, one.judged, one.unscored = each.found, each.judged, each.unscored
         return whole.found + whole.judged
 
@@ -75,10 +75,7 @@ def _add(progress: Progress, more: Progress) -> None:
         setattr(progress, name, getattr(progress, name) + getattr(more, name))
     progress.unscored.update(more.unscored)
     for name, each in more.judges.items():
-        one = progress.judges.setdefault(name, JudgeProgress())
-        one.found += each.found
-        one.judged += each.judged
-        one.unscored.update(each.unscored)
+        _add(progress.judges.setdefault(name, Progress()), each)
 
 
 # Text metrics scored by a worker: the same rows and keys as anywhere, in the store that judges write to.

@@ -13,7 +13,7 @@ from medjury.foundation.clock import utc_now
 from medjury.foundation.errors import MedjuryError
 from medjury.instruments import TRANSIENT, Reason
 from medjury.intake.cases import Case, CaseSource, GivenCases, RedactedCases
-from medjury.judging import Breaker, JudgeProgress, Progress, UnreachableError, judge_all, run_async
+from medjury.judging import Breaker, Progress, UnreachableError, judge_all, run_async
 from medjury.models import AuditLog, Batches, Budget, Gate, MemoryCache, ModelError, audit_totals
 from medjury.store.ratings import Rating, Store, StoreDesk, open_store
 from medjury.store.runs import InjectionShift, Manifest, ManifestInjection, RunFolder, files
@@ -289,7 +289,7 @@ async def _judge(
     budget = Budget.after(audit_totals(log), caps.money, caps.calls if how.ask else 0)
     cases = HashedCases(study.cases if plan.kept is None else plan.kept.again())
     planned = dict(plan.units)
-    judges = {name: JudgeProgress(planned=units) for name, units in planned.items()}
+    judges = {name: Progress(planned=units) for name, units in planned.items()}
     progress = Progress(planned=sum(planned.values()), judges=judges)
     outcome.progress = progress
     stop = asyncio.Event()
