@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medjury.judging._retrieval import Index, Passage, passages, sentences
+from medjury.judging._quotations import Source
+from medjury.judging._retrieval import Index, passages, sentences
 
 TEXT = (
     "Seen in clinic. BP was 150/90 today. Started amlodipine 5 mg.\nPlan: review in 4 weeks. Call if dizzy."
 )
 
 
-def passage(text: str, source: str = "n") -> Passage:
-    return Passage(source, 0, len(text), text)
+def passage(text: str) -> Source:
+    return Source("n", text)
 
 
 def test_sentences_and_lines_have_their_places() -> None:
@@ -30,20 +31,20 @@ def test_sentences_and_lines_have_their_places() -> None:
 
 
 def test_windows_overlap_and_keep_note_and_place() -> None:
-    found = passages("n7", TEXT, size=2, overlap=1)
+    found = passages(Source("n7", TEXT), size=2, overlap=1)
     assert [each.text for each in found] == [
         "Seen in clinic. BP was 150/90 today.",
         "BP was 150/90 today. Started amlodipine 5 mg.",
         "Started amlodipine 5 mg.\nPlan: review in 4 weeks.",
         "Plan: review in 4 weeks. Call if dizzy.",
     ]
-    assert all(each.source == "n7" and TEXT[each.start : each.end] == each.text for each in found)
+    assert all(each.id == "n7" and TEXT[each.offset : each.end] == each.text for each in found)
 
 
 @given(st.text(alphabet="ab. \n!?", max_size=300), st.integers(1, 5), st.integers(0, 4))
 def test_no_word_of_a_text_is_lost_between_passages(text: str, size: int, overlap: int) -> None:
-    found = passages("n", text, size=size, overlap=min(overlap, size - 1))
-    covered = {place for each in found for place in range(each.start, each.end)}
+    found = passages(Source("n", text), size=size, overlap=min(overlap, size - 1))
+    covered = {place for each in found for place in range(each.offset, each.end)}
     assert all(place in covered for place, sign in enumerate(text) if sign in "ab")
 
 

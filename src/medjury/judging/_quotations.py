@@ -153,6 +153,11 @@ class Source:
     label: str = ""
     note: Source | None = field(default=None, repr=False, compare=False)
 
+    @property
+    def end(self) -> int:
+        """Where it ends in that note."""
+        return self.offset + len(self.text)
+
     @cached_property
     def tokens(self) -> Sequence[Token]:
         return tokens(self.text)

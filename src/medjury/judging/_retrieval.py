@@ -10,9 +10,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from medjury.judging._clinical_words import tokens
+from medjury.judging._quotations import Source
 
 # Turns texts into vectors of one length; a model of the user's own, in this process.
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
@@ -27,16 +27,6 @@ _COMMON = frozenset(
     """a an the of to in on at by for from with and or as is are was were be been being it its this that these those
     he she his her him they their them patient pt has have had do does did will would should can may""".split()  # noqa: SIM905
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """`source` names the note, `text` is its text from `start` to `end`."""
-
-    source: str
-    start: int
-    end: int
-    text: str
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -58,13 +48,14 @@ def sentences(text: str) -> list[tuple[int, int]]:
     return places
 
 
-def passages(source: str, text: str, *, size: int = 4, overlap: int = 1) -> list[Passage]:
+def passages(note: Source, *, size: int = 4, overlap: int = 1) -> list[Source]:
     """Windows of `size` sentences; each begins with the last `overlap` sentences of the one before."""
-    found = sentences(text)
+    found = sentences(note.text)
     made = []
     for first in range(0, len(found), size - overlap):
         window = found[first : first + size]
-        made.append(Passage(source, window[0][0], window[-1][1], text[window[0][0] : window[-1][1]]))
+        start, end = window[0][0], window[-1][1]
+        made.append(Source(note.id, note.text[start:end], start))
         if first + size >= len(found):
             break
     return made
@@ -78,7 +69,7 @@ class Index:
     which unlike the older idf is never negative.
     """
 
-    def __init__(self, passages: Sequence[Passage], embed: Embed | None = None) -> None:
+    def __init__(self, passages: Sequence[Source], embed: Embed | None = None) -> None:
         self.passages, self.embed = passages, embed
         self._counts = [Counter(_terms(each.text)) for each in passages]
         holding = Counter(term for each in self._counts for term in each)
@@ -89,7 +80,7 @@ class Index:
     def scores(self, query: str) -> list[float]:
         """The BM25 score of every passage.
 
-        >>> notes = [Passage("n1", 0, 9, "bp 148/92"), Passage("n2", 0, 14, "no chest pain")]
+        >>> notes = [Source("n1", "bp 148/92"), Source("n2", "no chest pain")]
         >>> [round(score, 3) for score in Index(notes).scores("chest pain")]
         [0.0, 1.386]
         """
@@ -108,7 +99,7 @@ class Index:
             )
         return found
 
-    def search(self, query: str, most: int) -> list[tuple[Passage, float]]:
+    def search(self, query: str, most: int) -> list[tuple[Source, float]]:
         """The best passages and how well they fit, by BM25 or, with embeddings, by both rankings joined; the best
         first, equals in the order of the record. By words alone, a passage that shares none with the query is no
         hit."""

@@ -218,7 +218,7 @@ async def _seen(
     found = [
         passage
         for source in sources
-        for passage in passages(source.id, source.text, size=reading.sentences, overlap=reading.overlap)
+        for passage in passages(source, size=reading.sentences, overlap=reading.overlap)
     ]
 
     def search() -> list[RecordedClaim]:
@@ -226,7 +226,7 @@ async def _seen(
         return [
             claim.replaced(
                 seen=tuple(
-                    SeenPassage(source=each.source, start=each.start, end=each.end, score=round(score, 4))
+                    SeenPassage(source=each.id, start=each.offset, end=each.end, score=round(score, 4))
                     for each, score in index.search(claim.claim, reading.most)
                 )
             )
