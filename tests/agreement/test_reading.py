@@ -34,18 +34,16 @@ def test_a_scale_is_ordered_numbers_or_words_as_listed() -> None:
 
 
 def test_pairs_are_the_items_that_both_scored() -> None:
-    found = read_pairs([1, None, 3, 4], [1, 2, None, 5])
+    rows, kept, note = read_pairs([1, None, 3, 4], [1, 2, None, 5])
     assert (
-        found.rows.tolist(),
-        found.kept.tolist(),
-        found.n,
-        found.note,
-        read_pairs([1], [2]).note,
+        rows.tolist(),
+        kept.tolist(),
+        note,
+        read_pairs([1], [2])[2],
         complete_rows(np.array([[1, np.nan], [1, 2]])).tolist(),
     ) == (
         [[1.0, 1.0], [4.0, 5.0]],
         [True, False, False, True],
-        2,
         "; 2 of 4 pairs incomplete, left out",
         "",
         [False, True],

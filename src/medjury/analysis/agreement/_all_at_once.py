@@ -243,12 +243,12 @@ def two_raters(
     wanted = list(TWO_RATER_STATISTICS if statistics is None else statistics)
     _refuse_unknown(wanted, TWO_RATER_STATISTICS, "two-rater")
     known = None if scale is None else read_scale(scale)
-    pairs = read_pairs(first, second, known)
+    pairs = rows, _, note = read_pairs(first, second, known)
     found: dict[str, Estimate] = {}
     if known is not None and isinstance(known.levels[0], str):
         reason = "it needs numbers, and the scale has words"
         numeric = set(get_args(Difference)[1:]) | set(get_args(Correlation))
-        found |= {name: undefined(reason, pairs.n, "none" + pairs.note) for name in wanted if name in numeric}
+        found |= {name: undefined(reason, len(rows), "none" + note) for name in wanted if name in numeric}
     rest = [name for name in wanted if name not in found]
     gaps: list[Difference] = [name for name in get_args(Difference) if name in rest]
     if gaps:
@@ -261,5 +261,5 @@ def two_raters(
         found |= kappas(pairs, known, chosen, **options) if chosen else {}
     else:
         reason = "kappa needs the full scale, and none was given"
-        found |= {KAPPAS[each]: undefined(reason, pairs.n, "none" + pairs.note) for each in chosen}
+        found |= {KAPPAS[each]: undefined(reason, len(rows), "none" + note) for each in chosen}
     return {name: found[name] for name in wanted}

@@ -222,21 +222,19 @@ def classification(
     known = read_scale(listed)
     if positive is not None and positive not in known.levels:
         raise MedjuryError(f"the positive class {positive!r} is not among the classes {list(known.levels)}.")
-    pairs = read_pairs(truth, predicted, known)
+    complete, kept, note = read_pairs(truth, predicted, known)
     statistics = classification_statistics(known.levels, known.positions, positive)
-    found = estimates(
-        pairs.rows, statistics, kept=pairs.kept, reason=no_rate_reason, note=pairs.note, **options
-    )
+    found = estimates(complete, statistics, kept=kept, reason=no_rate_reason, note=note, **options)
     if options.get("interval", "bca_t") != "bca_t" or not options.get("resamples", RESAMPLES):
         return found
     cases = None
     if (clusters := options.get("clusters")) is not None:
-        codes = cluster_codes(kept_clusters(clusters, pairs.kept), len(pairs.rows))
+        codes = cluster_codes(kept_clusters(clusters, kept), len(complete))
         cases = codes if len(np.unique(codes)) < len(codes) else None
     place = 1 if positive is None else list(known.levels).index(positive)
-    rows = class_rows(known.levels, known.positions, pairs.rows, cases, positive=place)
+    rows = class_rows(known.levels, known.positions, complete, cases, positive=place)
     counted = counted_rates(found, rows, confidence=options.get("confidence", 0.95))
-    found |= {name: replace(each, method=each.method + pairs.note) for name, each in counted.items()}
+    found |= {name: replace(each, method=each.method + note) for name, each in counted.items()}
     return found | without_rare_classes(found, rows)
 
 

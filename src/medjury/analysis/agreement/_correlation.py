@@ -11,7 +11,7 @@ from scipy import special
 from medjury.analysis.agreement._icc import NEGLIGIBLE
 from medjury.analysis.agreement._options import Analytic, Options, estimates
 from medjury.analysis.agreement._ranks import GroupRanks, Levels, centred_midranks, concordance, levels_of
-from medjury.analysis.agreement._scores import Pairs, Scores, complete_rows, read_pairs
+from medjury.analysis.agreement._scores import Complete, Scores, complete_rows, read_pairs
 from medjury.statistics import Estimate, Floats, Read, Statistics
 
 Correlation = Literal["pearson", "spearman", "kendall_tau_b"]
@@ -56,17 +56,18 @@ def kendall_tau_b(first: Scores, second: Scores, **options: Unpack[Options]) -> 
 
 
 def correlations(
-    pairs: Pairs, names: Iterable[Correlation], **options: Unpack[Options]
+    pairs: Complete, names: Iterable[Correlation], **options: Unpack[Options]
 ) -> dict[str, Estimate]:
     """Several correlations of the same pairs."""
+    rows, kept, note = pairs
     chosen = list(names)
     return estimates(
-        pairs.rows,
+        rows,
         correlation_statistics(chosen),
-        kept=pairs.kept,
-        analytic=lambda: {name: _fisher_z(name, pairs.n) for name in chosen},
-        reason=lambda _: no_spread_reason(pairs.rows),
-        note=pairs.note,
+        kept=kept,
+        analytic=lambda: {name: _fisher_z(name, len(rows)) for name in chosen},
+        reason=lambda _: no_spread_reason(rows),
+        note=note,
         **options,
     )
 

@@ -12,7 +12,7 @@ from scipy import special
 
 from medjury.analysis.agreement._options import Analytic, Options, estimates
 from medjury.analysis.agreement._ranks import levels_of, quantiles
-from medjury.analysis.agreement._scores import Pairs, Scores, complete_rows, read_pairs, tied
+from medjury.analysis.agreement._scores import Complete, Scores, complete_rows, read_pairs, tied
 from medjury.foundation.documents import choose
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import (
@@ -106,19 +106,19 @@ def bland_altman(first: Scores, second: Scores, **options: Unpack[Options]) -> d
     >>> found["offset"].value, round(found["limit_of_agreement_high"].value, 3)
     (0.5, 1.632)
     """
-    pairs = read_pairs(first, second)
-    if pairs.n < 2:
-        reason = "one difference has no spread" if pairs.n else "no item was scored by both raters"
-        return dict.fromkeys(("offset", *LIMITS), undefined(reason, pairs.n, f"Bland & Altman{pairs.note}"))
-    gap = pairs.rows[:, 1] - pairs.rows[:, 0]
+    rows, kept, note = read_pairs(first, second)
+    if len(rows) < 2:
+        reason = "one difference has no spread" if rows.size else "no item was scored by both raters"
+        return dict.fromkeys(("offset", *LIMITS), undefined(reason, len(rows), f"Bland & Altman{note}"))
+    gap = rows[:, 1] - rows[:, 0]
     deviation = float(gap.std(ddof=1))
     return estimates(
-        pairs.rows,
+        rows,
         combined(difference_statistics(["offset"]), limit_statistics),
-        kept=pairs.kept,
-        analytic=lambda: _bland_altman_intervals(gap, deviation, float(np.abs(pairs.rows).max())),
+        kept=kept,
+        analytic=lambda: _bland_altman_intervals(gap, deviation, float(np.abs(rows).max())),
         reason=lambda _: "one difference has no spread",
-        note=pairs.note,
+        note=note,
         **options,
     )
 
@@ -154,16 +154,19 @@ def _bland_altman_intervals(gap: Floats, deviation: float, largest: float) -> di
     return {"offset": around(1.0 / n), LIMITS[0]: limit, LIMITS[1]: limit}
 
 
-def differences(pairs: Pairs, names: Iterable[Difference], **options: Unpack[Options]) -> dict[str, Estimate]:
+def differences(
+    pairs: Complete, names: Iterable[Difference], **options: Unpack[Options]
+) -> dict[str, Estimate]:
     """Several measures of difference of the same pairs."""
+    rows, kept, note = pairs
     chosen = list(names)
     found = estimates(
-        pairs.rows,
+        rows,
         difference_statistics(dict.fromkeys(_SIGNED.get(name, name) for name in chosen)),
-        kept=pairs.kept,
-        analytic=lambda: _analytic(pairs.rows),
+        kept=kept,
+        analytic=lambda: _analytic(rows),
         reason=lambda _: "no item was scored by both raters",
-        note=pairs.note,
+        note=note,
         **options,
     )
     return {
@@ -280,9 +283,9 @@ def wilcoxon_signed_rank(
     """
     choose(zeros, ("drop", "pratt"), "treatment of zeros")
     choose(method, ("exact", "normal", "auto"), "method")
-    pairs = read_pairs(first, second)
-    difference = tied(pairs.rows[:, 1] - pairs.rows[:, 0], pairs.rows)
-    n, n_zero = pairs.n, int(np.count_nonzero(difference == 0))
+    rows, _, note = read_pairs(first, second)
+    difference = tied(rows[:, 1] - rows[:, 0], rows)
+    n, n_zero = len(rows), int(np.count_nonzero(difference == 0))
     ranks = _midranks(np.abs(difference if zeros == "pratt" else difference[difference != 0]))
     if zeros == "pratt":
         ranks = ranks[difference != 0]
@@ -295,7 +298,7 @@ def wilcoxon_signed_rank(
     name = ("exact permutation" if exact else "normal approximation") + (
         ", continuity corrected" if correction and not exact else ""
     )
-    name += f", zeros {'ranked (Pratt)' if zeros == 'pratt' else 'dropped'}{pairs.note}"
+    name += f", zeros {'ranked (Pratt)' if zeros == 'pratt' else 'dropped'}{note}"
     if not len(ranks):
         reason = "every difference is zero" if n else "no item was scored by both raters"
         return SignedRankTest(0.0, None, None, n, n_zero, name, reason)

@@ -11,8 +11,8 @@ from scipy import special
 
 from medjury.analysis.agreement._options import Analytic, Options, estimates
 from medjury.analysis.agreement._scores import (
+    Complete,
     Level,
-    Pairs,
     Scale,
     Scores,
     complete_rows,
@@ -61,22 +61,23 @@ def cohen_kappa(
 
 
 def kappas(
-    pairs: Pairs, scale: Scale, weights: Iterable[KappaWeights], **options: Unpack[Options]
+    pairs: Complete, scale: Scale, weights: Iterable[KappaWeights], **options: Unpack[Options]
 ) -> dict[str, Estimate]:
     """Several kappas of the same pairs, from one joint table."""
+    rows, kept, note = pairs
     chosen = list(weights)
 
     def analytic() -> dict[str, Analytic]:
-        table = _joint_table(pairs.rows, scale)
+        table = _joint_table(rows, scale)
         return {NAMES[each]: large_sample_interval(table, _disagreement(scale, each)) for each in chosen}
 
     return estimates(
-        pairs.rows,
+        rows,
         kappa_statistics(scale, chosen),
-        kept=pairs.kept,
+        kept=kept,
         analytic=analytic,
-        reason=lambda _: undefined_reason(pairs.rows),
-        note=pairs.note,
+        reason=lambda _: undefined_reason(rows),
+        note=note,
         **options,
     )
 
@@ -128,7 +129,7 @@ def confusion_matrix(first: Scores, second: Scores, *, scale: Sequence[Level] | 
     [[1.0, 0.0], [1.0, 1.0]]
     """
     known = read_scale(scale)
-    return _joint_table(read_pairs(first, second, known).rows, known)
+    return _joint_table(read_pairs(first, second, known)[0], known)
 
 
 def _joint_table(rows: Floats, scale: Scale) -> Floats:

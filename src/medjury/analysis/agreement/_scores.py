@@ -30,21 +30,8 @@ class Scale:
         return len(self.levels)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pairs:
-    """The items both raters scored, and how many were left out because one of them did not."""
-
-    rows: Floats
-    kept: NDArray[np.bool_]
-
-    @property
-    def n(self) -> int:
-        return len(self.rows)
-
-    @property
-    def note(self) -> str:
-        lost = int(np.count_nonzero(~self.kept))
-        return f"; {lost} of {self.kept.size} pairs incomplete, left out" if lost else ""
+# The items that every rater scored, which of all they are, and a note on how many are left out.
+Complete = tuple[Floats, NDArray[np.bool_], str]
 
 
 def read_scale(levels: Sequence[Level] | ArrayLike | Scale) -> Scale:
@@ -83,7 +70,7 @@ def read_scores(scores: Scores, scale: Scale | None, axes: int) -> Floats:
     return array
 
 
-def read_pairs(first: Scores, second: Scores, scale: Scale | None = None) -> Pairs:
+def read_pairs(first: Scores, second: Scores, scale: Scale | None = None) -> Complete:
     """Two raters' scores of the same items, item by item."""
     one, two = read_scores(first, scale, 1), read_scores(second, scale, 1)
     if len(one) != len(two):
@@ -92,7 +79,8 @@ def read_pairs(first: Scores, second: Scores, scale: Scale | None = None) -> Pai
         )
     rows = np.column_stack([one, two])
     kept = complete_rows(rows)
-    return Pairs(rows[kept], kept)
+    lost = int(np.count_nonzero(~kept))
+    return rows[kept], kept, f"; {lost} of {kept.size} pairs incomplete, left out" if lost else ""
 
 
 def complete_rows(rows: Floats) -> NDArray[np.bool_]:
@@ -100,8 +88,8 @@ def complete_rows(rows: Floats) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(rows).any(axis=1))
 
 
-def read_complete(scores: Scores) -> tuple[Floats, NDArray[np.bool_], str]:
-    """The items of a table that every rater scored, which of all they are, and a note on how many are left out."""
+def read_complete(scores: Scores) -> Complete:
+    """The items of a table that every rater scored."""
     table = read_scores(scores, None, 2)
     kept = complete_rows(table) if table.size else np.zeros(len(table), dtype=np.bool_)
     lost = int(np.count_nonzero(~kept))

@@ -204,35 +204,6 @@ def estimate_mixture(
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PoweredMeans:
-    """The means of groups of items that share cases: `values`, and in `errors` what each case adds to the error of
-    each mean, so that errors of differences and of averages are sums over cases. `labels` counts those of each
-    group."""
-
-    values: Floats
-    errors: Floats
-    labels: tuple[int, ...]
-    labelled_cases: int
-    warnings: tuple[str, ...]
-
-    def averages(self, size: int, confidence: float) -> list[Estimate]:
-        """The average of every `size` means in their order, with Student's t by case, on fewer degrees of freedom
-        where few cases decide the error."""
-        values = self.values.reshape(-1, size).mean(axis=1)
-        errors = self.errors.reshape(len(self.errors), -1, size).mean(axis=2)
-        counts = np.array(self.labels).reshape(-1, size).sum(axis=1)
-        found = []
-        for value, own, count in zip(values.tolist(), errors.T, counts.tolist(), strict=True):
-            freedom = _with_tails(self.labelled_cases - 1, own)
-            half = float(special.stdtrit(freedom, 0.5 + confidence / 2.0)) * float((own**2).sum()) ** 0.5
-            method = (
-                f"PPI++, {100 * confidence:g} % cluster-robust by case, Student t with {freedom:.1f} df"
-            ).replace(".0 df", " df")
-            found.append(Estimate(value, value - half, value + half, count, method))
-        return found
-
-
 def powered_means(
     labels: ArrayLike,
     predictions: ArrayLike,
@@ -240,12 +211,17 @@ def powered_means(
     groups: Sequence[str],
     order: Sequence[str],
     cases: Cases,
+    size: int,
     labels_random: bool = False,
-) -> PoweredMeans:
-    """The clinicians' mean of every group in `order`, each with its own λ; see `estimate_mean`."""
+    confidence: float = 0.95,
+) -> tuple[list[Estimate], Floats, int, tuple[str, ...]]:
+    """The clinicians' mean of every group in `order`, each with its own λ (see `estimate_mean`), and of these the
+    average of every `size` in their order, with Student's t by case, on fewer degrees of freedom where few cases
+    decide the error. With it what each case adds to the error of each average, so that errors of differences are
+    sums over cases; how many cases are labelled, at the fewest of a group; and warnings."""
     parts = _parts(labels, predictions, groups, cases, {name: name for name in order})
-    size = len(parts[0].label)
-    values, errors = np.empty(len(parts)), np.zeros((size + len(parts), len(parts)))
+    every = len(parts[0].label)
+    values, errors = np.empty(len(parts)), np.zeros((every + len(parts), len(parts)))
     for place, part in enumerate(parts):
         both = np.vstack([part.jury + part.rest, [part.borrowed, 0.0]])
         weights = _best_weights(np.append(part.label, 0.0), both, np.array([True, False]))
@@ -253,11 +229,22 @@ def powered_means(
         count = int(part.labelled_cases.sum())
         widened = ((count - 1) / max(count - 1 - estimated, 1)) ** 0.5
         values[place] = part.labels + float(part.gap @ weights)
-        errors[:size, place] = (part.label + both[:-1] @ weights) * widened
-        errors[size + place, place] = part.borrowed * float(weights[0]) * widened
+        errors[:every, place] = (part.label + both[:-1] @ weights) * widened
+        errors[every + place, place] = part.borrowed * float(weights[0]) * widened
     fewest = min(int(part.labelled_cases.sum()) for part in parts)
     cautions = warnings_of(parts, labels_random or not any(part.n_unlabelled for part in parts), fewest, 1.0)
-    return PoweredMeans(values, errors, tuple(part.n_labelled for part in parts), fewest, cautions)
+    values = values.reshape(-1, size).mean(axis=1)
+    errors = errors.reshape(len(errors), -1, size).mean(axis=2)
+    counts = np.array([part.n_labelled for part in parts]).reshape(-1, size).sum(axis=1)
+    found = []
+    for value, own, labels_of in zip(values.tolist(), errors.T, counts.tolist(), strict=True):
+        freedom = _with_tails(fewest - 1, own)
+        half = float(special.stdtrit(freedom, 0.5 + confidence / 2.0)) * float((own**2).sum()) ** 0.5
+        method = (
+            f"PPI++, {100 * confidence:g} % cluster-robust by case, Student t with {freedom:.1f} df"
+        ).replace(".0 df", " df")
+        found.append(Estimate(value, value - half, value + half, labels_of, method))
+    return found, errors, fewest, cautions
 
 
 def _parts(

@@ -51,15 +51,19 @@ def reference_ranks(
     dimensions = list(ranked.grids)
     labels, scores, groups, cases = _answers(ranked)
     order = [_group(system, name) for system in systems for name in dimensions]
-    means = powered_means(
-        labels, scores, groups=groups, order=order, cases=cases, labels_random=labels_random
+    averages, errors, labelled_cases, warnings = powered_means(
+        labels,
+        scores,
+        groups=groups,
+        order=order,
+        cases=cases,
+        size=len(dimensions),
+        labels_random=labels_random,
+        confidence=confidence,
     )
-    values = means.values.reshape(len(systems), -1).mean(axis=1)
-    errors = means.errors.reshape(len(means.errors), len(systems), -1).mean(axis=2)
-    freedom = means.labelled_cases - 1
+    values = np.array([each.value for each in averages], dtype=np.float64)
     draws = np.random.default_rng(seed).normal(size=(max(resamples, 200), len(errors))) @ errors
-    _, apart = separate(values, values + draws, freedom=freedom, confidence=confidence)
-    averages = means.averages(len(dimensions), confidence)
+    _, apart = separate(values, values + draws, freedom=labelled_cases - 1, confidence=confidence)
     rows = tuple(
         ReferenceStanding(systems[place], rank, low, high, averages[place], letters, averages[place].n)
         for place, rank, low, high, letters in in_order(values, systems, apart, same=SAME)
@@ -68,7 +72,7 @@ def reference_ranks(
     counted = sum(each.n for each in averages)
     title = f"as {whose} would rank them: estimated from {counted:,} labels and the scores of " \
             f"{', '.join(ranked.raters)} ({ranked.scale})"  # fmt: skip
-    return Part(title, rows, tuple(dict.fromkeys(means.warnings)))  # once, not for every mean
+    return Part(title, rows, tuple(dict.fromkeys(warnings)))  # once, not for every mean
 
 
 def _answers(ranked: Ranked) -> tuple[list[float], list[float], list[str], list[str]]:
