@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from medjury.foundation.errors import MedjuryError
-from medjury.studies._transcript_pairs import aligned_pairs, context_before, impact_cases, sample_by_band
+from medjury.studies._transcript_pairs import context_before, impact_cases, sample_by_band
 from medjury.texts.transcripts import Transcript, align
 from medjury.texts.transcripts._turn import Turn
 
@@ -35,18 +35,16 @@ def test_two_doctor_turns_and_the_latest_patient_turn() -> None:
     assert context_before(Transcript((Turn(0, "a"), Turn(1, "b"))), 1) == ""
 
 
-def test_pairs_and_cases_from_an_alignment() -> None:
+def test_cases_from_an_alignment() -> None:
     golden = TALK.of_speaker("patient")
     heard = Transcript(tuple(
         Turn(number, text) for number, text in enumerate(["hello", "no nun", "five a day sometimes ten", "um what"])
     ))  # fmt: skip
     alignment = align(golden.turns, heard.turns)
-    pairs = aligned_pairs(TALK, golden, heard, alignment)
-    assert [(pair.golden_indices, pair.asr_indices, pair.match_type) for pair in pairs] == [
-        ((0,), (0,), "exact"), ((1,), (1,), "fuzzy"), ((2, 3), (2,), "multi_golden"),
-        ((4,), (), "missed")]  # fmt: skip
-    cases = impact_cases(pairs, [0.0, 0.5, 0.0, 1.0], call="day1", system="heard")
-    assert [case.id for case in cases] == ["day1-0", "day1-1", "day1-2-3", "day1-4"]
+    cases = impact_cases(TALK, golden, heard, alignment, call="day1", system="heard")
+    assert [(case.id, case.metadata["match_type"]) for case in cases] == [
+        ("day1-0", "exact"), ("day1-1", "fuzzy"), ("day1-2-3", "multi_golden"), ("day1-4", "missed"),
+    ]  # fmt: skip
     assert cases[1].reference == "No, none." and cases[1].candidate == "no nun"
     assert (
         cases[1].texts["context"] == "Doctor: Good morning.\nPatient: Hello.\nDoctor: Any pain? In the chest?"
@@ -55,7 +53,7 @@ def test_pairs_and_cases_from_an_alignment() -> None:
         cases[2].candidate == "five a day sometimes ten"
         and cases[2].reference == "Five a day. Sometimes ten."
     )
-    assert cases[3].candidate == "[nothing was recognised]" and cases[3].metadata["match_type"] == "missed"
+    assert cases[3].candidate == "[nothing was recognised]" and "similarity" not in cases[3].metadata
     assert {case.patient for case in cases} == {"day1"} and {case.system for case in cases} == {"heard"}
 
 

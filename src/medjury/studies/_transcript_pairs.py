@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from medjury.foundation.errors import MedjuryError
@@ -39,26 +38,21 @@ def context_before(conversation: Transcript, place: int) -> str:
     return "\n".join(chosen[::-1])
 
 
-@dataclass(frozen=True, slots=True)
-class AlignedPair:
-    """What was said, what was recognised ("" where nothing was), and the conversation before it."""
-
-    golden_indices: tuple[int, ...]
-    asr_indices: tuple[int, ...]
-    match_type: str
-    similarity: float | None
-    reference: str
-    hypothesis: str
-    context: str
-
-
-def aligned_pairs(
-    conversation: Transcript, golden: Transcript, recognised: Transcript, alignment: Alignment
-) -> list[AlignedPair]:
-    """One pair for every match and every missed turn, in the order of the conversation.
+def impact_cases(
+    conversation: Transcript,
+    golden: Transcript,
+    recognised: Transcript,
+    alignment: Alignment,
+    *,
+    call: str,
+    system: str,
+) -> list[Case]:
+    """A case for the instrument `transcript_impact` for every match and every missed turn, in the order of the
+    conversation: what was said, what was recognised, and the conversation before it. One call is one patient: it is
+    never split.
 
     `conversation` is the whole gold transcript, `golden` its turns of the speaker in question. Spurious segments
-    have no reference and are no pairs; the alignment lists them.
+    have no reference and are no cases; the alignment lists them.
     """
     places = _places(conversation, golden)
     said, heard = ({turn.index: turn.text for turn in each.turns} for each in (golden, recognised))
@@ -67,40 +61,24 @@ def aligned_pairs(
         for match in alignment.matches
     ]
     found += [((index,), (), "missed", None) for index in alignment.missed if said[index]]
-    return [
-        AlignedPair(
-            rows,
-            columns,
-            kind,
-            alike,
-            " ".join(said[index] for index in rows if said[index]),
-            " ".join(heard[index] for index in columns if heard[index]),
-            context_before(conversation, places[rows[0]]),
+    cases = []
+    for rows, columns, kind, alike in sorted(found, key=lambda each: places[each[0][0]]):
+        context = context_before(conversation, places[rows[0]])
+        cases.append(
+            Case(
+                id=f"{call}-{'-'.join(map(str, rows))}",
+                system=system,
+                patient=call,
+                reference=" ".join(said[index] for index in rows if said[index]),
+                candidate=" ".join(heard[index] for index in columns if heard[index]) or NOTHING,
+                texts={"context": context} if context else {},
+                metadata={
+                    "match_type": kind,
+                    **({} if alike is None else {"similarity": round(alike, 4)}),
+                },
+            )
         )
-        for rows, columns, kind, alike in sorted(found, key=lambda each: places[each[0][0]])
-    ]
-
-
-def impact_cases(
-    pairs: Sequence[AlignedPair], rates: Sequence[float | None], *, call: str, system: str
-) -> list[Case]:
-    """The pairs as cases for the instrument `transcript_impact`. One call is one patient: it is never split."""
-    return [
-        Case(
-            id=f"{call}-{'-'.join(map(str, pair.golden_indices))}",
-            system=system,
-            patient=call,
-            reference=pair.reference,
-            candidate=pair.hypothesis or NOTHING,
-            texts={"context": pair.context} if pair.context else {},
-            metadata={
-                "match_type": pair.match_type,
-                **({} if pair.similarity is None else {"similarity": round(pair.similarity, 4)}),
-                **({} if rate is None else {"word_error_rate": round(rate, 4)}),
-            },
-        )
-        for pair, rate in zip(pairs, rates, strict=True)
-    ]
+    return cases
 
 
 def _places(conversation: Transcript, golden: Transcript) -> dict[int, int]:

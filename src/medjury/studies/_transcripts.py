@@ -6,7 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import nan
 from pathlib import Path
 from statistics import mean, quantiles, stdev
@@ -16,14 +16,8 @@ from medjury.foundation.documents import read_document
 from medjury.foundation.errors import MedjuryError
 from medjury.foundation.files import private_folder, write_whole
 from medjury.intake.cases import Case, language_of_text, write_cases
-from medjury.studies._transcript_pairs import (
-    EDGES,
-    AlignedPair,
-    aligned_pairs,
-    impact_cases,
-    sample_by_band,
-)
-from medjury.texts.transcripts import Alignment, Transcript, normalise, split_words
+from medjury.studies._transcript_pairs import EDGES, impact_cases, sample_by_band
+from medjury.texts.transcripts import NOTHING, Alignment, Transcript, normalise, split_words
 
 MANIFEST = "calls.csv"
 GOLD = "gold"
@@ -139,13 +133,13 @@ _PLACEHOLDER = """# The embedded model is far too small to be trusted: name your
 
 @dataclass(frozen=True)
 class _Call:
-    """One recogniser's transcript of a call: its pairs of what was said and what was recognised, with their word
-    error rates. `name` is what its cases are called after."""
+    """One recogniser's transcript of a call: its cases, each of what was said and what was recognised, with their
+    word error rates. `name` is what they are called after."""
 
     name: str
     files: CallFiles
     alignment: Alignment
-    pairs: Sequence[AlignedPair]
+    cases: Sequence[Case]
     rates: Sequence[float | None]
 
     @classmethod
@@ -160,25 +154,28 @@ class _Call:
         """`whole` is the gold transcript with all speakers, whose turns before a pair are its context."""
         from medjury.texts.metrics import score
 
-        pairs = aligned_pairs(whole, golden, recognised, alignment)
-        if not pairs:
+        name = file_name(files.call)
+        cases = impact_cases(whole, golden, recognised, alignment, call=name, system=files.system)
+        if not cases:
             raise MedjuryError(f"{whole.file}: holds no turn of that speaker: there is nothing to judge")
-        language = language_of_text(" ".join(pair.reference for pair in pairs))
-        given, heard = (
-            [normalise(getattr(pair, side), language=language) for pair in pairs]
-            for side in ("reference", "hypothesis")
-        )
-        return cls(file_name(files.call), files, alignment, pairs, score(given, heard, ["wer"]).column("wer"))
+        language = language_of_text(" ".join(case.reference or "" for case in cases))
+        given = [normalise(case.reference or "", language=language) for case in cases]
+        recognised_words = ["" if case.candidate == NOTHING else case.candidate or "" for case in cases]
+        heard = [normalise(words, language=language) for words in recognised_words]
+        rates = score(given, heard, ["wer"]).column("wer")
+        rated = [
+            case
+            if rate is None
+            else replace(case, metadata={**case.metadata, "word_error_rate": round(rate, 4)})
+            for case, rate in zip(cases, rates, strict=True)
+        ]
+        return cls(name, files, alignment, rated, rates)
 
     def words_said(self) -> list[int]:
-        """Of every pair, how many words were said."""
-        language = language_of_text(" ".join(pair.reference for pair in self.pairs))
-        return [len(split_words(normalise(pair.reference, language=language))) for pair in self.pairs]
-
-    def cases(self, places: Sequence[int]) -> list[Case]:
-        """The pairs at these places as cases."""
-        pairs, rates = ([whole[at] for at in places] for whole in (self.pairs, self.rates))
-        return impact_cases(pairs, rates, call=self.name, system=self.files.system)  # type: ignore[arg-type]
+        """Of every case, how many words were said."""
+        said = [case.reference or "" for case in self.cases]
+        language = language_of_text(" ".join(said))
+        return [len(split_words(normalise(words, language=language))) for words in said]
 
 
 def judges_settings(file: str | Path) -> dict[str, Any]:
@@ -259,8 +256,8 @@ class TranscriptStudy:
         """The drawn pairs. A call is a patient: its pairs are resampled together, whoever recognised them."""
         wanted, start, found = set(self.chosen), 0, []
         for each in self.calls:
-            found += each.cases([place for place in range(len(each.pairs)) if start + place in wanted])
-            start += len(each.pairs)
+            found += [case for place, case in enumerate(each.cases, start) if place in wanted]
+            start += len(each.cases)
         return found
 
     def drawn_pairs(self) -> dict[str, list[tuple[int, float]]]:
@@ -297,7 +294,7 @@ class TranscriptStudy:
         SD."""
         if self.alone:
             lines = self._drawn_lines("alignment.json")
-            if not any(pair.context for pair in self.calls[0].pairs):
+            if not any("context" in case.texts for case in self.calls[0].cases):
                 lines.append(
                     "No turn has a conversation before it: the gold transcript names no speakers, or only one"
                 )
