@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
 from medjury.texts.metrics._counts import count, links
-from medjury.texts.metrics._lexical import FORMULAS
+from medjury.texts.metrics._lexical import chrf
 from medjury.texts.metrics._lexicons import Lexicons, lexicons
 from medjury.texts.metrics._reading import (
     UNKNOWN,
@@ -379,5 +379,5 @@ def compare_pairs(
         changed.append(bool(changes))
         letters.append(("".join(one.words), "".join(other.words)) if changes else ("", ""))
     counts = count([one for one, _ in letters], [other for _, other in letters], ["chrf"])
-    lost = np.where(changed, 1.0 - FORMULAS["chrf"].read(counts), 0.0)
+    lost = np.where(changed, 1.0 - chrf(0)(counts), 0.0)
     return np.column_stack([np.array(features).reshape(-1, len(FEATURES)), lost]), reasons

@@ -7,7 +7,6 @@ All are on the scale of a share: chrF is between 0 and 1, not 0 and 100.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +18,6 @@ Floats = NDArray[np.float64]
 NO_WORDS = "the reference has no words"
 NO_TOKENS = "the reference has no letters and no digits that ROUGE reads (a-z and 0-9 in English)"
 TOO_LONG = "the texts are too long for ROUGE-W (more than 100 million pairs of words)"
-
-
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """How a metric is read from the counts, and which counts it needs.
-
-    `size` names the count of the reference that must not be 0 for the metric to exist, `reason` what to say
-    where it is.
-    """
-
-    group: str
-    read: Callable[[Counts], Floats]
-    size: str = "reference_words"
-    reason: str = NO_WORDS
 
 
 def word_error_rate(counts: Counts) -> Floats:
@@ -129,20 +114,28 @@ def chrf(word_orders: int) -> Callable[[Counts], Floats]:
     return read
 
 
-FORMULAS = {
-    "wer": Formula("words", word_error_rate),
-    "mer": Formula("words", match_error_rate),
-    "wil": Formula("words", word_information_lost),
-    "cer": Formula("characters", character_error_rate, "reference_characters"),
-    **{f"bleu_{n}": Formula("bleu", bleu(n)) for n in (1, 2, 3, 4)},
-    "rouge_1": Formula("rouge", rouge_n(1), "reference_tokens", NO_TOKENS),
-    "rouge_2": Formula("rouge", rouge_n(2), "reference_tokens", NO_TOKENS),
-    "rouge_l": Formula("rouge", rouge_l, "reference_tokens", NO_TOKENS),
-    "rouge_w": Formula("rouge_w", rouge_w, "reference_tokens", NO_TOKENS),
+# How each metric is read, and from which group of counts.
+FORMULAS: dict[str, tuple[str, Callable[[Counts], Floats]]] = {
+    "wer": ("words", word_error_rate),
+    "mer": ("words", match_error_rate),
+    "wil": ("words", word_information_lost),
+    "cer": ("characters", character_error_rate),
+    **{f"bleu_{n}": ("bleu", bleu(n)) for n in (1, 2, 3, 4)},
+    "rouge_1": ("rouge", rouge_n(1)),
+    "rouge_2": ("rouge", rouge_n(2)),
+    "rouge_l": ("rouge", rouge_l),
+    "rouge_w": ("rouge_w", rouge_w),
     # Ellis et al. (2025) took the longest common subsequence for ROUGE-W: their two columns are the same.
-    "rouge_w_ellis": Formula("rouge", rouge_l, "reference_tokens", NO_TOKENS),
-    "chrf": Formula("chrf", chrf(0), "reference_signs"),
-    "chrf++": Formula("chrf_words", chrf(2), "reference_signs"),
+    "rouge_w_ellis": ("rouge", rouge_l),
+    "chrf": ("chrf", chrf(0)),
+    "chrf++": ("chrf_words", chrf(2)),
+}
+# By group, the count of the reference that must not be 0 for its metrics to exist, and what to say where it is.
+NEEDED = {
+    **dict.fromkeys(("words", "bleu"), ("reference_words", NO_WORDS)),
+    "characters": ("reference_characters", NO_WORDS),
+    **dict.fromkeys(("rouge", "rouge_w"), ("reference_tokens", NO_TOKENS)),
+    **dict.fromkeys(("chrf", "chrf_words"), ("reference_signs", NO_WORDS)),
 }
 
 

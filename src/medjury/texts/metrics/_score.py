@@ -13,7 +13,7 @@ from medjury.intake.cases import languages_of, not_english
 from medjury.texts.metrics._catalogue import LEXICAL, metric_named
 from medjury.texts.metrics._counts import Counts, count
 from medjury.texts.metrics._learned import Kept, Models, learned_scores, models_of
-from medjury.texts.metrics._lexical import FORMULAS, NO_WORDS, TOO_LONG
+from medjury.texts.metrics._lexical import FORMULAS, NEEDED, NO_WORDS, TOO_LONG
 from medjury.texts.metrics._lexicons import lexicons
 from medjury.texts.metrics._meteor import WordNet, meteor, open_wordnet
 from medjury.texts.metrics._semantic_wer import semantic_wer
@@ -62,7 +62,7 @@ def score(
     heard = [text or "" for text in hypotheses]
     chosen = models_of(list(dict.fromkeys(metric_named(name).name for name in metrics)), models or {})
     names = list(chosen)
-    groups = list(dict.fromkeys(FORMULAS[name].group for name in names if name in FORMULAS))
+    groups = list(dict.fromkeys(FORMULAS[name][0] for name in names if name in FORMULAS))
     spoken = languages_of(languages, said, heard) if _BY_LANGUAGE & {*names, *groups} or languages else []
     unknown = {row: problem for row, language in enumerate(spoken) if (problem := not_english(language))}
     counts = count(said, heard, groups or ["words"], unknown)
@@ -91,11 +91,12 @@ def score(
 
 
 def _formula(name: str, counts: Counts) -> tuple[NDArray[np.float64], Reasons]:
-    formula = FORMULAS[name]
-    values = np.array(formula.read(counts), dtype=np.float64)
-    why: Reasons = dict.fromkeys(np.flatnonzero(counts[formula.size] == 0).tolist(), formula.reason)
-    if formula.group == "rouge_w":
-        long = (counts.weighted < 0) & (counts[formula.size] > 0)
+    group, read = FORMULAS[name]
+    size, reason = NEEDED[group]
+    values = np.array(read(counts), dtype=np.float64)
+    why: Reasons = dict.fromkeys(np.flatnonzero(counts[size] == 0).tolist(), reason)
+    if group == "rouge_w":
+        long = (counts.weighted < 0) & (counts[size] > 0)
         why |= dict.fromkeys(np.flatnonzero(long).tolist(), TOO_LONG)
     values[list(why)] = np.nan
     return values, why
