@@ -26,10 +26,14 @@ def test_enrichment_by_hand_and_undefined_pairs_told() -> None:
     (row,) = metrics_beside_labels(ratings(), resamples=200).rows
     assert row.enrichment.value == pytest.approx(0.3 - 0.9)
     assert (row.n_undefined, row.n_undecided) == (1, 0)
+    same = ["metric", "enrichment", "enrichment_low", "enrichment_high", "kendall_tau_b", "kendall_tau_b_low",
+            "kendall_tau_b_high", "aligned", "n"]  # fmt: skip
+    assert [*row.as_dict()] == ["dimension", *same, "n_undefined", "n_undecided"]
     expected = meta_evaluate(
         {"wer": RATES}, LABELS, clusters=[f"c{n}" for n in range(8)], resamples=200
     ).rows[0]
     assert row.kendall_tau_b.value == expected.kendall_tau_b.value
+    assert [*expected.as_dict()] == [*same, "undefined"]
 
 
 def test_an_answer_on_which_clinicians_differ_has_no_label() -> None:

@@ -42,15 +42,15 @@ class MetricEvaluation(Row):
     n_undecided: int = 0
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            **({"dimension": self.dimension} if self.dimension else {}),
+        values = {
             "metric": self.metric.name,
             **flat(self, "enrichment", "kendall_tau_b"),
             "aligned": self.aligned,
             "n": self.enrichment.n,
-            "undefined": self.n_undefined,
-            **({"undecided": self.n_undecided} if self.dimension else {}),
         }
+        if not self.dimension:
+            return {**values, "undefined": self.n_undefined}
+        return {"dimension": self.dimension, **values, **flat(self, "n_undefined", "n_undecided")}
 
 
 @dataclass(frozen=True, eq=False)
