@@ -123,6 +123,7 @@ def test_a_rule_holds_for_the_dimensions_and_scales_it_was_learnt_on() -> None:
         ({"tolerance": None}, r"\(tolerance\)"),
         ({"tolerance": 7}, "a share of the scale"),
         ({"widths": {"accuracy": [{"anywhere": 2, "cells": []}]}}, r"\(widths.accuracy.0.anywhere\)"),
+        ({"widths": {"accuracy": [{"anywhere": True, "cells": []}]}}, r"\(widths.accuracy.0.anywhere\)"),
         ({"widths": {"accuracy": []}}, "not complete"),
         ({"scales": None}, r"\(scales\)"),
         ({"scales": {"accuracy": [1]}}, r"\(scales.accuracy"),

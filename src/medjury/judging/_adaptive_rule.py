@@ -147,6 +147,8 @@ _Width = Annotated[float, Field(ge=0, le=1)]
 
 
 class _StagePart(BaseModel):
+    model_config = ConfigDict(strict=True)
+
     anywhere: _Width
     cells: list[tuple[int, int, _Width]]
 
