@@ -113,6 +113,15 @@ def test_what_is_asked_comes_last_and_else_the_longest_texts_are_the_question(tm
 
 
 @pytest.mark.parametrize(
+    ("stated", "hint"), [("answr", "did you mean 'answer'\\?"), ("target", "the file has 3 columns")]
+)
+def test_a_stated_column_that_is_not_there_is_refused(tmp_path: Path, stated: str, hint: str) -> None:
+    file = table(tmp_path, ("id", "question", "answer"), ("1", "Why?", "So."))
+    with pytest.raises(MedjuryError, match=f"has no column '{stated}'; {hint}"):
+        guess_columns(file, {"gold": stated})
+
+
+@pytest.mark.parametrize(
     ("golds", "labels"),
     [
         (["yes", "no", "yes", "no"], ("no", "yes")),
