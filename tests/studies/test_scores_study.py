@@ -149,6 +149,13 @@ def test_a_second_run_makes_nothing_twice_and_a_changed_file_is_a_changed_judge(
     assert rows(tmp_path, rater="gpt-4o", dimension="accuracy")[0]["score"] == 4
 
 
+def test_a_run_that_was_stopped_goes_on_where_it_stopped(write_study: Write, tmp_path: Path) -> None:
+    scores(tmp_path)
+    run(write_study(judges=[scored()], store="all.sqlite", cases=3))
+    result = run_study(load_study(write_study(judges=[scored()], store="all.sqlite")))
+    assert (result.progress.found, result.progress.judged) == (3, 3) and result.status == "complete"
+
+
 def planted(folder: Path, cases: int = 150) -> Path:
     """A study whose two files of scores agree with two clinicians as well as these do with one another."""
     generator = np.random.default_rng(3)

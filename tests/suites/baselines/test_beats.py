@@ -103,3 +103,8 @@ def test_nothing_left_to_compare_is_said() -> None:
         effect_of_unanswerable(SCORES, dict.fromkeys("abcd", 0))
     with pytest.raises(MedjuryError, match="no candidate"):
         effect_of_unanswerable({}, {})
+
+
+def test_equal_means_share_the_better_rank_and_only_shared_items_count() -> None:
+    found = effect_of_unanswerable({"one": {"a": 1.0, "b": 0.0}, "two": {"a": 1.0}}, {})
+    assert ([each.rank for each in found.candidates], found.items, found.moved) == ([1, 1], 1, ())
