@@ -1,4 +1,3 @@
-from ._look import Look as Look
 from ._look import look as look
 from ._recipe_check import check_recipe as check_recipe
 from ._recognise import recognise as recognise
