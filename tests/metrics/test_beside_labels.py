@@ -38,8 +38,9 @@ def test_enrichment_by_hand_and_undefined_pairs_told() -> None:
 
 def test_an_answer_on_which_clinicians_differ_has_no_label() -> None:
     other = [1, *LABELS[1:]]
-    (row,) = metrics_beside_labels(ratings(other), resamples=200).rows
-    assert row.n_undecided == 1
+    found = metrics_beside_labels(ratings(other), resamples=200)
+    (row,), (shown,) = found.rows, found.shown_rows()
+    assert (row.n_undecided, shown["dimension"], shown["undecided"]) == (1, "impact", 1)
     assert row.enrichment.value == pytest.approx(0.3 - (0.8 + 1.0) / 2)
 
 

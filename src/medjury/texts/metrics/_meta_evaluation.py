@@ -66,12 +66,14 @@ class MetaEvaluation(Result[MetricEvaluation]):
 
         return [
             {
+                **({"dimension": each.dimension} if each.dimension else {}),
                 "metric": each.metric.name,
                 "enrichment (2 − 0)": cell(each.enrichment),
                 "Kendall tau-b": cell(each.kendall_tau_b),
                 "aligned": each.aligned,
                 "n": each.enrichment.n,
                 "undefined": each.n_undefined,
+                **({"undecided": each.n_undecided} if each.dimension else {}),
             }
             for each in self.rows
         ]
