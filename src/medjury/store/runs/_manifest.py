@@ -258,15 +258,16 @@ def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 def read_manifest(folder: str | Path) -> Manifest:
     """The manifest of a run folder; an error that says what to do where there is none, or none that can be read."""
     file = Path(folder) / files.MANIFEST
-    if Path(folder).is_file():
-        raise MedjuryError(
-            f"{folder}: is a file, not a run folder; name the folder that `medjury run` wrote, such as runs/NAME"
-        )
     with in_words(
         file,
         missing=f"{folder}: not a finished run folder ({files.MANIFEST} is missing); run the study first",
         wrong="is damaged ({}); run the study again, which writes it again and asks no question twice",
     ):
+        if Path(folder).is_file():
+            raise MedjuryError(
+                f"{folder}: is a file, not a run folder; name the folder that `medjury run` wrote, such as "
+                "runs/NAME"
+            )
         manifest = Manifest.model_validate_json(file.read_bytes())
     if manifest.format > Manifest.FORMAT:
         raise MedjuryError(
