@@ -148,3 +148,6 @@ def test_a_study_by_criteria_from_the_phone_to_the_report(browser: Browser, tmp_
     assert (
         "no mark: out of range" in words and "(1 not marked)" in words and "not found in the source" in words
     )
+    write_evidence_file(run, tmp_path / "hidden.html", hide_texts=True)
+    hidden = (tmp_path / "hidden.html").read_text("utf-8")
+    assert "criterion 1" in hidden and not re.search("Tells the patient|call an ambulance|marmoset", hidden)
