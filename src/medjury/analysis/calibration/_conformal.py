@@ -136,7 +136,6 @@ class Taught:
     splits: Sequence[tuple[NDArray[np.bool_], NDArray[np.bool_]]]
     grades: tuple[float, ...]
     level: float
-    method: SetMethod
     ties: Ties
     seed: int
     grouped: bool
@@ -178,7 +177,7 @@ class Taught:
             splits = [(fold != number, fold == number) for number in range(folds)]
         x, y = given[taught], nearest_grade(wanted[taught], known_grades)
         of = _group_names(groups, len(given))[taught]
-        return cls(x, y, names, of, splits, known_grades, level, method, ties, seed, groups is not None)
+        return cls(x, y, names, of, splits, known_grades, level, ties, seed, groups is not None)
 
     def pairs(self) -> list[tuple[Floats, Floats]]:
         """Scores and grades that teach the model of each split."""

@@ -14,7 +14,7 @@ look at, and no proof of a mistake.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -74,10 +74,6 @@ class CriteriaFindings(Result[CriteriaFinding]):
 
     def first(self, number: int) -> CriteriaFindings:
         return replace(self, rows=self.rows[:number])
-
-    @property
-    def counts(self) -> dict[str, int]:
-        return dict(Counter(row.check for row in self.rows))
 
     def shown_rows(self) -> Sequence[dict[str, Printable]]:
         return [
