@@ -130,8 +130,3 @@ def test_letters_that_were_lost_are_told(tmp_path: Path) -> None:
     assert load_items(load_benchmark("clear"), path).remarks == (
         "1 items hold the sign \ufffd, which stands for letters lost when a file was saved",
     )
-
-
-def test_choices_that_read_the_same_are_all_right(tmp_path: Path) -> None:
-    path = changed("head_qa", tmp_path, '"Liver."', '"pancreas."')
-    assert load_items(load_benchmark("head_qa"), path).items[1].gold == ("A", "B")
