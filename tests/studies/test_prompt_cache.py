@@ -154,7 +154,7 @@ async def test_a_schema_stands_at_the_end_where_it_would_stand_before_the_cache(
         sent.append(body)
         raise MedjuryError("enough")
 
-    monkeypatch.setattr(model, "_send", keep)
+    monkeypatch.setattr(model._sender, "send", keep)
     with pytest.raises(MedjuryError):
         await judge.rate(judge.units(case, 0)[0], Gate(cache=MemoryCache(), allow_hosts=["api.openai.com"]))
     body = json.loads(sent[0])

@@ -271,7 +271,8 @@ def test_two_runs_at_once_on_one_store_pay_each_call_once(
     study = write_study(cases=60, judge={"concurrency": 8})
     command = ("run", str(study), "--quiet")
     with Command(*command) as one, Command(*command) as two:
-        assert one.wait() == 0 and two.wait() == 0
+        told = [each.communicate(timeout=120)[1] for each in (one, two)]
+        assert (one.returncode, two.returncode) == (0, 0), told
     assert len(server.calls) == 60
     with open_store(tmp_path / "runs" / "small" / "ratings.sqlite") as store:
         assert sum(1 for _ in store.ratings()) == 180
