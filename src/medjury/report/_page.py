@@ -1,5 +1,6 @@
 """The page about a run: page one for those who decide, the evidence behind it, and all the rest folded. To add a
-section: write it in `_sections/`, and name it in one of the three lists below."""
+section: write it in `_sections/`, and name it in `EVIDENCE`, `FURTHER` or `APPENDIX`; one that says nothing of
+pairs in `_OF_SINGLE_ANSWERS` too."""
 
 from __future__ import annotations
 
