@@ -12,7 +12,6 @@ from typing import Literal
 from medjury.foundation.documents import nearest
 from medjury.foundation.errors import MedjuryError
 from medjury.statistics import Estimate
-from medjury.suites._benchmark import Helm
 from medjury.validation import ORDER, Word
 
 # How an answer counts: it has a score; the candidate itself failed to give one; or nobody knows what it would be.
@@ -103,6 +102,17 @@ class AgreementResult:
 
 
 @dataclass(frozen=True, slots=True)
+class HelmResult:
+    """How HELM scores a benchmark: its name there, the rule of its mark in words (none where a jury of models
+    scores it), and its items and prompt where they are not ours."""
+
+    name: str
+    rule: str
+    split: str = ""
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class BenchmarkResult:
     """A benchmark as it was run: its facts, and which of its items were asked. `sample` says that these are the
     made-up rows that show its format, and no data."""
@@ -125,7 +135,7 @@ class BenchmarkResult:
     problems: int = 0
     jury: JuryResult | None = None
     known: bool = True  # the files are the source's own, by their checksums
-    helm: Helm | None = None  # where HELM's marks were asked for
+    helm: HelmResult | None = None  # where HELM's marks were asked for
 
 
 @dataclass(frozen=True, slots=True)

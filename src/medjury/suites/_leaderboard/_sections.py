@@ -19,15 +19,13 @@ from medjury.report import (
     table_of,
 )
 from medjury.statistics import FEWEST_CLUSTERS, Printable, counted, percent
-from medjury.suites._benchmark import Helm
 from medjury.suites._leaderboard._cells import MOST_MISSING, Cell
 from medjury.suites._leaderboard._costs import candidate_costs, payer_costs
 from medjury.suites._leaderboard._data import helm_rows
 from medjury.suites._leaderboard._item_pages import page_name
 from medjury.suites._leaderboard._names import metric_name, reason_name
-from medjury.suites._leaderboard._results import BenchmarkResult
+from medjury.suites._leaderboard._results import BenchmarkResult, HelmResult
 from medjury.suites._leaderboard._standings import Board
-from medjury.suites._marking._helm import HELM_RULES
 from medjury.validation import MEANING, Word
 
 _AGREEMENT = {"jury": "jury", "rouge_l": "ROUGE-L", "bertscore": "BERTScore", "clinicians": "clinician"}
@@ -99,7 +97,7 @@ def helm(board: Board) -> Html:
         )
     if any(board.results.published.values()):
         parts.append(_published(board, titles))
-    by_jury = [each.title for each in asked if each.helm is not None and each.helm.rule not in HELM_RULES]
+    by_jury = [each.title for each in asked if each.helm is not None and not each.helm.rule]
     if by_jury:
         parts.append(
             paragraph(
@@ -111,7 +109,7 @@ def helm(board: Board) -> Html:
     differs = [
         f"{each.title} ({each.helm.name}). {'. '.join(_differences(each.helm))}."
         for each in asked
-        if each.helm is not None and each.helm.rule in HELM_RULES
+        if each.helm is not None and each.helm.rule
     ]
     if differs:
         parts += [
@@ -124,11 +122,11 @@ def helm(board: Board) -> Html:
     return joined(parts)
 
 
-def _differences(helm: Helm) -> list[str]:
+def _differences(helm: HelmResult) -> list[str]:
     return [
         *([f"Items in HELM: {helm.split}"] if helm.split else []),
         *([f"HELM's prompt: {helm.prompt}"] if helm.prompt else []),
-        f"Right is: {HELM_RULES[helm.rule]}",
+        f"Right is: {helm.rule}",
     ]
 
 

@@ -15,13 +15,14 @@ from medjury.suites._leaderboard._results import (
     BaselineResult,
     BenchmarkResult,
     CandidateResult,
+    HelmResult,
     ItemResult,
     JuryResult,
     Results,
     Spending,
 )
 from medjury.suites._marking._codes import gold_codes
-from medjury.suites._marking._helm import HELM
+from medjury.suites._marking._helm import HELM, HELM_RULES
 from medjury.suites._marking._metrics import JURY
 from medjury.suites._running._answers import Asked, Given, spent_in
 from medjury.suites._running._jury import jury_run
@@ -132,7 +133,16 @@ def _benchmark(suite: Suite, chosen: Chosen, jury: JuryResult | None, at_fault: 
         problems=len(chosen.loaded.problems),
         jury=jury,
         known=chosen.loaded.known,
-        helm=facts.helm if suite.settings.marks == HELM else None,
+        helm=_helm(chosen) if suite.settings.marks == HELM else None,
+    )
+
+
+def _helm(chosen: Chosen) -> HelmResult | None:
+    helm = chosen.benchmark.helm
+    return (
+        None
+        if helm is None
+        else HelmResult(helm.name, HELM_RULES.get(helm.rule, ""), helm.split, helm.prompt)
     )
 
 
