@@ -88,10 +88,10 @@ class TwoSteps(Judge):
     async def rate(self, unit: Unit, gate: Gate) -> Rated:
         first = Request((Message("user", f"{len(unit.case.notes)} notes?"),), max_tokens=10)
         answer = await gate.ask(self.model, first)
-        graded = await self.grade(unit, gate)
+        outcomes, answers = await self.grade(unit, gate)
         from medjury.judging._rows import rows_of
 
-        return Rated(rows_of(unit, graded.outcomes, [answer, *(graded.answers or ())]), Body(kind="two"))
+        return Rated(rows_of(unit, outcomes, [answer, *(answers or ())]), Body(kind="two"))
 
 
 async def test_steps_begun_again_are_paid_for_in_the_ratings(instrument: Instrument) -> None:
